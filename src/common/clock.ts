@@ -1,0 +1,25 @@
+// Time as the wire wants it. `…At` is whole seconds since 1970, `…AtMs` milliseconds, durations are milliseconds on a monotonic clock.
+
+export const nowMs = (): number => Date.now();
+export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+/** Monotonic milliseconds; only differences mean anything. */
+export const monotonicMs = (): number => performance.now();
+
+/** Waits, or returns early (false) when the signal aborts. Never rejects. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve(false);
+      return;
+    }
+    const onAbort = () => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve(true);
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,57 @@
+// The port to processes. A handler never spawns by itself: it freezes a ProcessRequest and gets a RunningProcess back.
+
+export interface ProcessRequest {
+  /** argv[0] is looked up in env.PATH. Already wrapped by the sandbox when there is one. */
+  readonly argv: readonly string[];
+  /** Absolute. A missing folder is a failedToStart that names it. */
+  readonly cwd: string;
+  /** The whole environment of the child; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  /** A terminal (stdout and stderr merged by nature), or pipes (merged in arrival order). */
+  readonly tty: boolean;
+  readonly size?: { readonly rows: number; readonly cols: number };
+  /** With pipes: 'closed' gives end of file at once, 'open' allows write(). A terminal is always open. */
+  readonly stdin: 'closed' | 'open';
+  /** Wall-clock limit in ms; none by default. */
+  readonly timeoutMs?: number;
+}
+
+export type ProcessOutcome =
+  | { type: 'exited'; exitCode: number }
+  /** Death by a signal; shells show it as 128 + number. */
+  | { type: 'signalled'; signal: string; exitCode: number }
+  | { type: 'timedOut'; exitCode: number }
+  /** Ended by terminate(). */
+  | { type: 'cancelled'; exitCode: number }
+  | { type: 'failedToStart'; reason: string };
+
+export interface ProcessOutput {
+  stream: 'stdout' | 'stderr' | 'tty';
+  bytes: Uint8Array;
+}
+
+/**
+ * Contract: output is delivered in order and completely before `exited` settles (a background child that holds the pipe open
+ * delays it by a short drain only). `exited` never rejects. terminate() ends the whole process group: TERM, a grace, KILL, and
+ * resolves when the group is empty; calling it after the end does nothing. write() to a closed stdin or an ended process is a
+ * no-op that reports false.
+ */
+export interface RunningProcess {
+  readonly pid: number | undefined;
+  readonly exited: Promise<ProcessOutcome>;
+  /** Set once by the owner before any output can arrive (the runner starts reading on the next tick). */
+  onOutput(listener: (output: ProcessOutput) => void): void;
+  write(data: string | Uint8Array): boolean;
+  closeStdin(): void;
+  resize(rows: number, cols: number): void;
+  /** Stops reading, so that the child blocks on a full pipe; resume() goes on. */
+  pause(): void;
+  resume(): void;
+  terminate(graceMs?: number): Promise<void>;
+}
+
+export interface ProcessRunner {
+  start(request: ProcessRequest): RunningProcess;
+  /** Ends everything that still runs; resolves when nothing is left. */
+  endAll(graceMs: number): Promise<void>;
+}
