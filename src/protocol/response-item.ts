@@ -109,13 +109,7 @@ export interface OtherItem {
   raw: Record<string, unknown>;
 }
 
-export type ResponseItem =
-  | MessageItem
-  | ReasoningItem
-  | ToolCallItem
-  | ToolCallOutputItem
-  | WebSearchCallItem
-  | OtherItem;
+export type ResponseItem = MessageItem | ReasoningItem | ToolCallItem | ToolCallOutputItem | WebSearchCallItem | OtherItem;
 
 export const isToolCall = (item: ResponseItem): item is ToolCallItem =>
   item.type === 'function_call' || item.type === 'custom_tool_call' || item.type === 'tool_search_call' || item.type === 'local_shell_call';
@@ -127,10 +121,17 @@ const contentPart = () => z.looseObject({ type: z.string() });
 const output = () => z.union([z.string(), z.array(contentPart())]);
 
 const shapes: Record<string, () => z.ZodType> = {
-  message: () => z.looseObject({ type: z.literal('message'), role: z.enum(['user', 'assistant', 'developer', 'system']), content: z.array(contentPart()) }),
+  message: () =>
+    z.looseObject({
+      type: z.literal('message'),
+      role: z.enum(['user', 'assistant', 'developer', 'system']),
+      content: z.array(contentPart()),
+    }),
   reasoning: () => z.looseObject({ type: z.literal('reasoning'), summary: z.array(z.looseObject({ type: z.string(), text: z.string() })) }),
-  function_call: () => z.looseObject({ type: z.literal('function_call'), call_id: z.string().optional(), name: z.string(), arguments: z.string() }),
-  custom_tool_call: () => z.looseObject({ type: z.literal('custom_tool_call'), call_id: z.string().optional(), name: z.string(), input: z.string() }),
+  function_call: () =>
+    z.looseObject({ type: z.literal('function_call'), call_id: z.string().optional(), name: z.string(), arguments: z.string() }),
+  custom_tool_call: () =>
+    z.looseObject({ type: z.literal('custom_tool_call'), call_id: z.string().optional(), name: z.string(), input: z.string() }),
   tool_search_call: () => z.looseObject({ type: z.literal('tool_search_call'), arguments: z.unknown() }),
   local_shell_call: () => z.looseObject({ type: z.literal('local_shell_call'), action: z.looseObject({ type: z.string() }) }),
   web_search_call: () => z.looseObject({ type: z.literal('web_search_call') }),
