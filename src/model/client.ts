@@ -64,6 +64,8 @@ export type ModelErrorKind =
   | 'incomplete'
   | 'policy'
   | 'protocol'
+  /** The caller's signal. Never retried, never shown as a fault of the provider. */
+  | 'aborted'
   | 'other';
 
 /** Why an attempt ended. `retryable` is the adapter's judgement of the fault; whether a try is left is the caller's. */
@@ -92,11 +94,13 @@ export class ModelError extends Error {
 }
 
 /**
- * Contract: `stream` yields events and ends after `completed`, or throws a ModelError. When the signal aborts it throws within a
- * moment and frees its connection; it never hangs and never ends silently without `completed`. It keeps no state between calls.
+ * Contract: `stream` yields batches of events (in order, never empty; a batch is what had arrived when the consumer asked) and ends
+ * after `completed`, or throws a ModelError, after everything that came before it was delivered. When the signal aborts it drops
+ * what is undelivered, throws a ModelError of kind 'aborted' within a moment and frees its connection; so does leaving the loop
+ * early. It never hangs and never ends silently without `completed`. It keeps no state between calls.
  */
 export interface ModelClient {
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly ModelEvent[]>;
   /** Frees kept connections. */
   close(): void;
 }
