@@ -1,0 +1,59 @@
+// npm run build: sources → dist/, ready to run with node alone. `--entry FILE` and `--out DIR` serve the tests of the build itself.
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { bundle } from './build/bundle.mjs';
+import { writeCodeCaches } from './build/warm-up.mjs';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const here = path.join(root, 'scripts', 'build');
+const require = createRequire(import.meta.url);
+const { values } = parseArgs({ options: { entry: { type: 'string' }, out: { type: 'string' }, quiet: { type: 'boolean' } } });
+
+const GRAMMARS = ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm'];
+
+/** Written beside dist and moved into place, so that a daemon started meanwhile finds the old build or the new one. */
+async function build() {
+  const began = performance.now();
+  const entry = path.resolve(values.entry ?? path.join(root, 'src', 'main.ts'));
+  const out = path.resolve(values.out ?? path.join(root, 'dist'));
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const parts = await bundle({ entry, version, root });
+
+  const staging = `${out}.${process.pid}.tmp`;
+  const lib = path.join(staging, 'lib');
+  fs.mkdirSync(lib, { recursive: true });
+  fs.writeFileSync(path.join(staging, 'package.json'), '{ "type": "commonjs" }\n');
+  fs.copyFileSync(path.join(here, 'loader.cjs'), path.join(staging, 'main.js'));
+  fs.chmodSync(path.join(staging, 'main.js'), 0o755);
+  fs.copyFileSync(path.join(here, 'source-maps.cjs'), path.join(staging, 'source-maps.js'));
+  for (const [name, { code, map }] of parts) {
+    fs.writeFileSync(path.join(lib, name), code);
+    fs.writeFileSync(path.join(lib, `${name}.map`), map);
+  }
+  for (const file of GRAMMARS) fs.copyFileSync(require.resolve(file), path.join(lib, path.basename(file)));
+
+  const warmUp = await writeCodeCaches(staging);
+  fs.rmSync(out, { recursive: true, force: true });
+  fs.renameSync(staging, out);
+  if (!values.quiet) report(out, parts, warmUp, performance.now() - began);
+}
+
+function report(out, parts, warmUp, ms) {
+  const kib = (bytes) => `${Math.round(bytes / 1024)} KiB`;
+  const total = [...parts.values()].reduce((sum, { code }) => sum + code.length, 0);
+  const main = parts.get('main.cjs').code.length;
+  console.log(
+    `${path.relative(process.cwd(), out) || '.'}: start-up part ${kib(main)}, ${parts.size} parts ${kib(total)}, ${Math.round(ms)} ms; ${warmUp}`,
+  );
+}
+
+try {
+  await build();
+} catch (error) {
+  // esbuild has printed what is wrong in the sources; its stack says nothing more.
+  if (!error.errors) throw error;
+  process.exitCode = 1;
+}
