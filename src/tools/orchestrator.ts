@@ -1,0 +1,220 @@
+// The journey of one call, its order written here once: route → validate → pre-tool hooks → policy → approval → gate → execute →
+// post-tool hooks → bounded result. A gate that fails denies. Exactly one output comes out, whoever wins between finish and abort.
+import { messageOf } from '../common/errors.ts';
+import { logger } from '../common/log.ts';
+import { flatName } from '../protocol/tool-spec.ts';
+import type { ToolEvents } from './events.ts';
+import type { ApprovalDecision, ApprovalGate } from './gates/approval.ts';
+import type { HookedCall, HookPort } from './gates/hooks.ts';
+import type { Claim, Ticket } from './gates/parallel.ts';
+import { FatalToolError, failedOutput, ToolError, type ToolOutput, textOutput } from './result.ts';
+import type { Route } from './router.ts';
+import type { ApprovalNeed, StepFacts, ToolCall, ToolRuntime } from './runtime.ts';
+import { declinedItem, failedItem } from './terminal-item.ts';
+import { type CallTrace, CallTracer } from './trace.ts';
+
+export interface OrchestratorPorts {
+  approvals: ApprovalGate;
+  hooks: HookPort;
+  /** Receives the trace of every finished call. */
+  onTrace(trace: CallTrace): void;
+}
+
+export interface CallContext {
+  call: ToolCall;
+  route: Route;
+  step: StepFacts;
+  events: ToolEvents;
+  ticket: Ticket;
+  signal: AbortSignal;
+}
+
+/** A gate's verdict: go on, or this is the output. */
+type Passed<T> = { pass: true; value: T } | { pass: false; output: ToolOutput };
+
+const pass = <T>(value: T): Passed<T> => ({ pass: true, value });
+const stop = (output: ToolOutput): Passed<never> => ({ pass: false, output });
+
+/** How a call is to stand in line; exclusive calls name what they touch once their arguments are known. */
+export const claimOf = (runtime: ToolRuntime): Claim => (runtime.supportsParallel ? { type: 'shared' } : { type: 'exclusive' });
+
+export class Orchestrator {
+  readonly #ports: OrchestratorPorts;
+
+  constructor(ports: OrchestratorPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves with the one output of the call; rejects only with FatalToolError. */
+  async run(context: CallContext): Promise<ToolOutput> {
+    const tracer = new CallTracer();
+    tracer.mark('domain_call_built');
+    let output: ToolOutput;
+    try {
+      output = await this.#journey(context, tracer);
+    } catch (error) {
+      if (error instanceof FatalToolError) throw error;
+      output = outputOfError(error, context);
+    } finally {
+      context.ticket.leave();
+      this.#closeItem(context);
+    }
+    this.#ports.onTrace(tracer.finish(context.call.callId, flatName(context.call.name), output.success, output.category));
+    return output;
+  }
+
+  async #journey(context: CallContext, tracer: CallTracer): Promise<ToolOutput> {
+    const { route, call, step, events, signal, ticket } = context;
+    // 1 route
+    if (route.type === 'unknown') {
+      events.warning(`The model called a tool that does not exist: ${flatName(route.name) || '(empty name)'}.`);
+      return failedOutput('not_found', route.answer);
+    }
+    const { runtime } = route;
+    tracer.mark('runtime_resolved');
+    // 2 validate, with the pre-tool hooks between two validations
+    const validated = await this.#validate(context, runtime, tracer);
+    if (!validated.pass) return validated.output;
+    const args = validated.value;
+    if (!runtime.supportsParallel) ticket.claim({ type: 'exclusive', resources: runtime.resources?.(args) });
+    if (runtime.gateFirst && !(await tracer.wait('gateMs', () => ticket.enter(signal)))) return abortedOutput(tracer);
+    await runtime.begin?.(call, args, step, events);
+    // 3 policy, 4 approval
+    const approved = await this.#approve(context, runtime, args, tracer);
+    if (!approved.pass) return approved.output;
+    // 5 readiness takes no slot; the gate keeps call order
+    if (runtime.waitUntilReady) await tracer.wait('readyMs', () => runtime.waitUntilReady?.(signal) ?? Promise.resolve());
+    if (!runtime.gateFirst && !(await tracer.wait('gateMs', () => ticket.enter(signal)))) return abortedOutput(tracer);
+    if (signal.aborted) return abortedOutput(tracer);
+    const output = await tracer.handler(() => runOrAbort(context, runtime, args, approved.value, tracer));
+    // 6 post-tool hooks
+    return this.#afterHooks(context, args, output, tracer);
+  }
+
+  async #validate(context: CallContext, runtime: ToolRuntime, tracer: CallTracer): Promise<Passed<unknown>> {
+    const { call, signal, events } = context;
+    const first = runtime.validate(call.payload);
+    if (!first.ok) {
+      events.warning(`The model called ${flatName(runtime.name)} with arguments that do not fit: ${first.problem}`);
+      return stop(failedOutput('invalid_arguments', first.problem));
+    }
+    const decision = await tracer.wait('hooksMs', () => this.#ports.hooks.preToolUse(hooked(context, first.args), signal));
+    switch (decision.type) {
+      case 'continue':
+        return pass(first.args);
+      case 'block':
+        return stop(failedOutput('blocked_by_hook', decision.reason));
+      case 'rewrite': {
+        const second = runtime.validate(decision.payload);
+        if (second.ok) return pass(second.args);
+        return stop(
+          failedOutput(
+            'blocked_by_hook',
+            `A hook rewrote the input of ${flatName(runtime.name)} into one that does not fit its schema: ${second.problem}. Nothing was run.`,
+          ),
+        );
+      }
+    }
+  }
+
+  async #approve(
+    context: CallContext,
+    runtime: ToolRuntime,
+    args: unknown,
+    tracer: CallTracer,
+  ): Promise<Passed<'notNeeded' | 'once' | 'session' | 'amendment'>> {
+    const { call, step, events, signal } = context;
+    let need: ApprovalNeed;
+    try {
+      need = (await runtime.approvalNeed?.(call, args, step)) ?? { type: 'skip' };
+    } catch (error) {
+      if (error instanceof ToolError || error instanceof FatalToolError) throw error;
+      logger().error({ tool: flatName(runtime.name), error: messageOf(error) }, 'the policy gate failed, so it denies');
+      need = { type: 'forbidden', reason: `The policy for this call could not be evaluated, so it is refused: ${messageOf(error)}` };
+    }
+    if (need.type === 'skip') return pass('notNeeded');
+    if (need.type === 'forbidden') {
+      decline(events, call);
+      return stop(failedOutput('denied_by_policy', need.reason));
+    }
+    if (this.#ports.approvals.covered(need.keys)) return pass('session');
+    const { keys, ask } = need;
+    const hook = await tracer.wait('hooksMs', () => this.#ports.hooks.permissionRequest(hooked(context, args), signal));
+    let decision: ApprovalDecision;
+    if (hook.type === 'allow') decision = { type: 'approved', how: 'once' };
+    else if (hook.type === 'deny') decision = { type: 'denied', category: 'blocked_by_hook', text: hook.reason, interruptTurn: false };
+    else decision = await tracer.wait('approvalMs', () => this.#ports.approvals.ask({ itemId: call.itemId, keys, ask }, step, signal));
+    if (signal.aborted) {
+      decline(events, call);
+      return stop(abortedOutput(tracer));
+    }
+    if (decision.type === 'approved') return pass(decision.how);
+    decline(events, call);
+    return stop(failedOutput(decision.category, decision.text, { interruptTurn: decision.interruptTurn }));
+  }
+
+  async #afterHooks(context: CallContext, args: unknown, output: ToolOutput, tracer: CallTracer): Promise<ToolOutput> {
+    if (output.category === 'cancelled') return output;
+    const decision = await tracer.wait('hooksMs', () => this.#ports.hooks.postToolUse(hooked(context, args), output, context.signal));
+    const context2 = decision.context ? [{ type: 'text' as const, text: `\n${decision.context}` }] : [];
+    if (decision.type === 'replace') return { ...output, content: [{ type: 'text', text: decision.text }, ...context2] };
+    return context2.length ? { ...output, content: [...output.content, ...context2] } : output;
+  }
+
+  /** The last resort: an item that the runtime left open although its call has ended is closed as failed. */
+  #closeItem(context: CallContext): void {
+    const handle = context.events.itemOf(context.call.itemId);
+    if (handle && !handle.completed && !handle.outlives) handle.complete(failedItem(handle.current));
+  }
+}
+
+const hooked = (context: CallContext, input: unknown): HookedCall => ({
+  threadId: context.step.threadId,
+  turnId: context.step.turnId,
+  callId: context.call.callId,
+  tool: context.call.name,
+  input,
+  cwd: context.step.cwd,
+});
+
+function decline(events: ToolEvents, call: ToolCall): void {
+  const handle = events.itemOf(call.itemId);
+  handle?.complete(declinedItem(handle.current));
+}
+
+const abortedOutput = (tracer: CallTracer): ToolOutput =>
+  failedOutput('cancelled', `aborted by user after ${(tracer.elapsedMs / 1000).toFixed(1)} s`, { uncertainOutcome: true });
+
+function outputOfError(error: unknown, context: CallContext): ToolOutput {
+  if (error instanceof ToolError) {
+    return failedOutput(error.category, error.message, { retryable: error.retryable, uncertainOutcome: error.uncertainOutcome });
+  }
+  logger().error({ tool: flatName(context.call.name), error: messageOf(error) }, 'a tool failed unexpectedly');
+  return failedOutput('tool_error', `${flatName(context.call.name)} failed unexpectedly: ${messageOf(error)}. It may have had effects.`, {
+    uncertainOutcome: true,
+  });
+}
+
+/** Runs the handler; an abort ends the wait at once unless the tool declares that its cleanup is to be awaited. */
+function runOrAbort(
+  context: CallContext,
+  runtime: ToolRuntime,
+  args: unknown,
+  approved: 'notNeeded' | 'once' | 'session' | 'amendment',
+  tracer: CallTracer,
+): Promise<ToolOutput> {
+  const { call, step, events, signal } = context;
+  const work = runtime.run({ call, args, step, events, approved }, signal);
+  if (runtime.waitsForCleanup)
+    return work.then((output) => (signal.aborted && output.category !== 'cancelled' ? markFinished(output) : output));
+  return new Promise<ToolOutput>((resolve, reject) => {
+    const onAbort = () => resolve(abortedOutput(tracer));
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** A call that was done when the interrupt came keeps its result. */
+const markFinished = (output: ToolOutput): ToolOutput =>
+  output.content.length ? output : textOutput('The call finished before the interrupt.');

@@ -1,0 +1,133 @@
+// The tool contract: one object holds what the model reads (spec) and what runs (runtime), so they cannot drift. Shared code never asks
+// for a tool's name or class; differences are the declared properties below.
+import type { AskForApproval, SandboxPolicy } from '../protocol/primitives.ts';
+import type { FreeformSpec, FunctionSpec, ToolName, ToolSearchSpec } from '../protocol/tool-spec.ts';
+import type { ToolEvents } from './events.ts';
+import type { ToolOutput } from './result.ts';
+
+export type ToolSource =
+  | { type: 'builtin' }
+  | { type: 'mcp'; server: string }
+  | { type: 'extension'; extension: string }
+  | { type: 'dynamic' };
+
+/** Who registered a tool, in words for warnings. */
+export function describeSource(source: ToolSource): string {
+  switch (source.type) {
+    case 'builtin':
+      return 'a built-in tool';
+    case 'mcp':
+      return `the MCP server ${source.server}`;
+    case 'extension':
+      return `the extension ${source.extension}`;
+    case 'dynamic':
+      return 'the frontend (a dynamic tool)';
+  }
+}
+
+/**
+ * Where a tool is seen. `direct`: listed and in code mode. `deferred`: found by search, and in code mode. The `…ModelOnly` forms stay
+ * out of code mode. `codeModeOnly`: there alone. `hidden`: registered and runs, never shown.
+ */
+export type Exposure = 'direct' | 'deferred' | 'directModelOnly' | 'deferredModelOnly' | 'codeModeOnly' | 'hidden';
+
+export type ToolPayload =
+  /** The raw argument text of a function call. */
+  | { type: 'function'; arguments: string }
+  /** The raw text of a freeform call. */
+  | { type: 'freeform'; input: string }
+  /** A provider's own search call; its arguments are already JSON. */
+  | { type: 'search'; arguments: unknown };
+
+export interface ToolCall {
+  /** The id that pairs call and output in history. */
+  readonly callId: string;
+  /** The id of the thread item: the call id, made unique when a model used one twice. */
+  readonly itemId: string;
+  readonly name: ToolName;
+  readonly payload: ToolPayload;
+  /** How the output goes back: in the form in which the call came. */
+  readonly replyAs: 'function' | 'custom' | 'search';
+}
+
+export type Validation<A> = { ok: true; args: A } | { ok: false; problem: string };
+
+export type ApprovalNeed =
+  | { type: 'skip' }
+  | { type: 'forbidden'; reason: string }
+  | {
+      type: 'needsApproval';
+      /** All of these must be approved for the session for the call to pass unasked; empty: asks each time. */
+      keys: readonly string[];
+      ask: ApprovalAsk;
+    };
+
+/** What the frontend is shown, by kind of request. */
+export type ApprovalAsk =
+  | {
+      kind: 'command';
+      command: string;
+      cwd: string;
+      reason: string | null;
+      commandActions: readonly unknown[];
+      proposedAmendment?: readonly string[];
+      additionalPermissions?: unknown;
+      /** Scope of acceptForSession, in words; part of the request. */
+      scope: string;
+    }
+  | { kind: 'fileChange'; reason: string | null; grantRoot: string | null; scope: string };
+
+/** The step a call belongs to, as far as tools may know it. Frozen: nothing here changes while the step runs. */
+export interface StepFacts {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly cwd: string;
+  readonly approvalPolicy: AskForApproval;
+  readonly sandbox: SandboxPolicy;
+  readonly model: string;
+  readonly supportsImages: boolean;
+  /** Output tokens that one result may bring into history at most. */
+  readonly historyTokenLimit: number;
+}
+
+export interface Invocation<A> {
+  readonly call: ToolCall;
+  readonly args: A;
+  readonly step: StepFacts;
+  readonly events: ToolEvents;
+  /** How the call was let through: the decision of the approval, if one was needed. */
+  readonly approved: 'notNeeded' | 'once' | 'session' | 'amendment';
+}
+
+/** What an exclusive call touches; two exclusive calls on different things may overlap. */
+export type ResourceClaim = string;
+
+/**
+ * Contract: `validate` does no I/O. `begin` makes the item that a client sees, before any approval. `approvalNeed` decides from facts and
+ * policy only. `run` resolves with an output, or throws ToolError (the model reads it) or FatalToolError (the turn ends). After the
+ * signal aborts, `run` settles within its cleanup time, when `waitsForCleanup`; otherwise its settlement is not awaited.
+ */
+export interface ToolRuntime<A = unknown> {
+  readonly name: ToolName;
+  readonly spec: FunctionSpec | FreeformSpec | ToolSearchSpec;
+  readonly exposure: Exposure;
+  readonly source: ToolSource;
+  readonly supportsParallel: boolean;
+  readonly waitsForCleanup: boolean;
+  /** Its results come from outside the daemon's trust: they mark the thread. */
+  readonly external: boolean;
+  /** Holds the gate from before its policy check: what it plans depends on what ran before. */
+  readonly gateFirst?: boolean;
+  /** The description of its namespace, when it has one. */
+  readonly namespaceDescription?: string;
+  resources?(args: A): readonly ResourceClaim[];
+  waitUntilReady?(signal: AbortSignal): Promise<void>;
+  validate(payload: ToolPayload): Validation<A>;
+  /** Called once, after validation; opens the thread item through `events.startItem`, or does nothing for tools without an item. */
+  begin?(call: ToolCall, args: A, step: StepFacts, events: ToolEvents): Promise<void> | void;
+  approvalNeed?(call: ToolCall, args: A, step: StepFacts): Promise<ApprovalNeed> | ApprovalNeed;
+  run(invocation: Invocation<A>, signal: AbortSignal): Promise<ToolOutput>;
+}
+
+/** A runtime whose argument type is nobody else's business. */
+export type AnyToolRuntime = ToolRuntime<never> | ToolRuntime<unknown>;

@@ -1,0 +1,75 @@
+// The calls of one response: each starts when its item is complete, the results go back in call order. One scheduler serves one step.
+import type { ToolCallOutputItem } from '../protocol/response-item.ts';
+import type { ArtifactPort } from './artifacts.ts';
+import type { ToolEvents } from './events.ts';
+import type { ParallelGate } from './gates/parallel.ts';
+import { toHistoryItem } from './history-output.ts';
+import { claimOf, type Orchestrator } from './orchestrator.ts';
+import type { ToolOutput } from './result.ts';
+import type { ToolRouter } from './router.ts';
+import type { StepFacts, ToolCall } from './runtime.ts';
+
+export interface SchedulerOptions {
+  orchestrator: Orchestrator;
+  router: ToolRouter;
+  gate: ParallelGate;
+  step: StepFacts;
+  events: ToolEvents;
+  artifacts: ArtifactPort;
+  signal: AbortSignal;
+  /** Runs before a call does: its item is on disk first. */
+  beforeCall(): Promise<void>;
+}
+
+export interface FinishedCall {
+  call: ToolCall;
+  output: ToolOutput;
+  item: ToolCallOutputItem;
+  /** The result came from outside the daemon's trust. */
+  external: boolean;
+}
+
+export class CallScheduler {
+  readonly #options: SchedulerOptions;
+  /** In call order; never reordered. */
+  readonly #calls: Promise<FinishedCall>[] = [];
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#calls.length;
+  }
+
+  /** Starts a call now. Its place in line is taken before anything is awaited, so that line order is call order. */
+  start(call: ToolCall): void {
+    const { router, gate } = this.#options;
+    const route = router.route(call.name, call.replyAs);
+    const ticket = gate.take(route.type === 'found' ? claimOf(route.runtime) : { type: 'shared' });
+    const finished = this.#run(call, route, ticket);
+    finished.catch(() => {}); // a fatal error is seen by whoever awaits the results
+    this.#calls.push(finished);
+  }
+
+  async #run(call: ToolCall, route: ReturnType<ToolRouter['route']>, ticket: ReturnType<ParallelGate['take']>): Promise<FinishedCall> {
+    const { orchestrator, step, events, signal, artifacts } = this.#options;
+    const named = route.type === 'found' ? { ...call, name: route.name } : call;
+    await this.#options.beforeCall();
+    const output = await orchestrator.run({ call: named, route, step, events, ticket, signal });
+    const item = await toHistoryItem(named, output, step.historyTokenLimit, artifacts);
+    return {
+      call: named,
+      output,
+      item,
+      external: route.type === 'found' && route.runtime.external && output.category !== 'invalid_arguments',
+    };
+  }
+
+  /** All results in call order. Rejects with the first FatalToolError, after every call has ended. */
+  async results(): Promise<FinishedCall[]> {
+    const settled = await Promise.allSettled(this.#calls);
+    for (const one of settled) if (one.status === 'rejected') throw one.reason;
+    return settled.map((one) => (one as PromiseFulfilledResult<FinishedCall>).value);
+  }
+}
