@@ -1,9 +1,7 @@
 // A client on the other end of two in-process pipes: sends raw bytes or messages, parses every line that comes back.
+import './quiet.ts';
 import { PassThrough } from 'node:stream';
 import { StreamTransport, type TransportLimits } from '../../src/server/transport.ts';
-
-// Faults are provoked on purpose here; their log lines would bury the report.
-process.env['HARNESSD_LOG'] ??= 'silent';
 
 export type Wire = Record<string, unknown>;
 

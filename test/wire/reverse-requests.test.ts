@@ -1,4 +1,4 @@
-import './linked.ts';
+import './quiet.ts';
 import { describe, expect, it } from 'vitest';
 import {
   describeOutcome,
