@@ -49,6 +49,8 @@ export interface LoadOptions {
   /** The `config` of thread/start: dotted keys allowed. */
   readonly thread?: ReadonlyTable | null;
   readonly systemFile?: string;
+  /** Read in place of the user's file: what a write is about to put there. */
+  readonly userText?: string;
 }
 
 export type LoadResult = ({ readonly ok: true } & LoadedConfig) | { readonly ok: false; readonly error: ConfigError };
@@ -98,7 +100,7 @@ class Loader {
     const flags = await this.#flags(overrides);
     const perThread = this.#thread(thread ?? {});
     await this.#file('system', systemFile);
-    const user = await this.#file('user', path.join(home, CONFIG_FILE), true);
+    const user = await this.#file('user', path.join(home, CONFIG_FILE));
     this.#profile([perThread, flags]);
     const project = await this.#project(new ProjectTrust(user.projects, this.#options.env));
     if (flags) this.#add(flags);
@@ -136,9 +138,10 @@ class Loader {
     return new ConfigError([{ key, file: layer?.file ?? null, position, reason }]);
   }
 
-  async #file(kind: LayerKind, file: string, always = false): Promise<ConfigTable> {
-    const text = readConfigText(file);
-    if (text === undefined && !always) return {};
+  async #file(kind: LayerKind, file: string): Promise<ConfigTable> {
+    const text = (kind === 'user' ? this.#options.userText : undefined) ?? readConfigText(file);
+    // The user's layer is there without a file too: clients write to it and ask for its version.
+    if (text === undefined && kind !== 'user') return {};
     const table = await parseToml(text ?? '', file);
     return this.#add({ kind, file, text: text ?? '', table, base: path.dirname(file) });
   }

@@ -72,3 +72,14 @@ export function deepFreeze<T>(value: T): T {
   }
   return value;
 }
+
+/** Equal in every value, whatever the order of keys. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((inner, index) => sameValue(inner, b[index]));
+  }
+  if (a instanceof Date && b instanceof Date) return a.toISOString() === b.toISOString();
+  if (!isTable(a) || !isTable(b)) return Object.is(a, b);
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameValue(a[key], b[key]));
+}
