@@ -1,16 +1,18 @@
-// npm run build: sources → dist/, ready to run with node alone. `--entry FILE` and `--out DIR` serve the tests of the build itself.
+// npm run build: sources → dist/, ready to run with node alone. `--entry`, `--out` and `--no-warm-up` serve the tests of the build itself.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundle } from './build/bundle.mjs';
-import { writeCodeCaches } from './build/warm-up.mjs';
+import { writeColdCaches, writeWarmCaches } from './build/warm-up.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const here = path.join(root, 'scripts', 'build');
 const require = createRequire(import.meta.url);
-const { values } = parseArgs({ options: { entry: { type: 'string' }, out: { type: 'string' }, quiet: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { entry: { type: 'string' }, out: { type: 'string' }, quiet: { type: 'boolean' }, 'no-warm-up': { type: 'boolean' } },
+});
 
 const GRAMMARS = ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm'];
 
@@ -21,24 +23,30 @@ async function build() {
   const out = path.resolve(values.out ?? path.join(root, 'dist'));
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
   const parts = await bundle({ entry, version, root });
-
   const staging = `${out}.${process.pid}.tmp`;
-  const lib = path.join(staging, 'lib');
+  try {
+    writeFiles(staging, parts);
+    const warmUp = values['no-warm-up'] ? writeColdCaches(staging) : await writeWarmCaches(staging);
+    fs.rmSync(out, { recursive: true, force: true });
+    fs.renameSync(staging, out);
+    if (!values.quiet) report(out, parts, warmUp, performance.now() - began);
+  } finally {
+    fs.rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+function writeFiles(folder, parts) {
+  const lib = path.join(folder, 'lib');
   fs.mkdirSync(lib, { recursive: true });
-  fs.writeFileSync(path.join(staging, 'package.json'), '{ "type": "commonjs" }\n');
-  fs.copyFileSync(path.join(here, 'loader.cjs'), path.join(staging, 'main.js'));
-  fs.chmodSync(path.join(staging, 'main.js'), 0o755);
-  fs.copyFileSync(path.join(here, 'source-maps.cjs'), path.join(staging, 'source-maps.js'));
+  fs.writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }\n');
+  fs.copyFileSync(path.join(here, 'loader.cjs'), path.join(folder, 'main.js'));
+  fs.chmodSync(path.join(folder, 'main.js'), 0o755);
+  fs.copyFileSync(path.join(here, 'source-maps.cjs'), path.join(folder, 'source-maps.js'));
   for (const [name, { code, map }] of parts) {
     fs.writeFileSync(path.join(lib, name), code);
     fs.writeFileSync(path.join(lib, `${name}.map`), map);
   }
   for (const file of GRAMMARS) fs.copyFileSync(require.resolve(file), path.join(lib, path.basename(file)));
-
-  const warmUp = await writeCodeCaches(staging);
-  fs.rmSync(out, { recursive: true, force: true });
-  fs.renameSync(staging, out);
-  if (!values.quiet) report(out, parts, warmUp, performance.now() - began);
 }
 
 function report(out, parts, warmUp, ms) {

@@ -34,17 +34,20 @@ async function playOneTurn(program) {
   }
 }
 
-function compileOnly(lib) {
+/** Caches for the parts without one, from compiling alone: functions are then compiled when they first run, as always. */
+export function writeColdCaches(folder) {
+  const lib = path.join(folder, 'lib');
   for (const name of fs.readdirSync(lib).filter((file) => file.endsWith('.cjs'))) {
     const file = path.join(lib, name);
     if (fs.existsSync(`${file}.cache`)) continue;
-    fs.writeFileSync(`${file}.cache`, new vm.Script(fs.readFileSync(file, 'latin1'), { filename: `harnessd/${name}` }).createCachedData());
+    const script = new vm.Script(fs.readFileSync(file, 'latin1'), { filename: `harnessd/${name}` });
+    fs.writeFileSync(`${file}.cache`, script.createCachedData());
   }
+  return 'not warmed up';
 }
 
 /** Writes the .cache files of a build folder; says in words how it went. */
-export async function writeCodeCaches(folder) {
-  const lib = path.join(folder, 'lib');
+export async function writeWarmCaches(folder) {
   const program = path.join(folder, 'warm-up.js');
   fs.writeFileSync(program, WRITER);
   let outcome = 'warmed up with a turn';
@@ -52,12 +55,11 @@ export async function writeCodeCaches(folder) {
     await playOneTurn(program);
   } catch (error) {
     outcome = `not warmed up (${error.message})`;
-    if (!fs.existsSync(path.join(lib, 'main.cjs.cache'))) {
-      spawnSync(process.execPath, [program, '--version'], { stdio: 'ignore', timeout: 10_000 });
-    }
+    const written = fs.existsSync(path.join(folder, 'lib', 'main.cjs.cache'));
+    if (!written) spawnSync(process.execPath, [program, '--version'], { stdio: 'ignore', timeout: 10_000 });
   } finally {
     fs.rmSync(program);
   }
-  compileOnly(lib);
+  writeColdCaches(folder);
   return outcome;
 }

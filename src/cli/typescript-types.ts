@@ -11,38 +11,42 @@ const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filt
 
 /** The TypeScript type of a schema; what cannot be said in types (ranges, patterns) is left out. */
 function typeOf(node: SchemaNode, indent: string): string {
-  if (typeof node.$ref === 'string') return node.$ref.replace(/\.json$/, '');
-  if ('const' in node) return JSON.stringify(node.const);
-  if (Array.isArray(node.enum)) return union(node.enum.map((value) => JSON.stringify(value)));
+  const members = [...new Set(membersOf(node, indent))];
+  // One `unknown` swallows the rest; the order of the schema is kept otherwise.
+  if (members.includes('unknown')) return 'unknown';
+  const flat = members.join(' | ');
+  if (members.length === 1 || flat.length + indent.length <= WIDTH) return flat;
+  return members.map((member) => `\n${indent}  | ${member}`).join('');
+}
+
+/** The types a value may have, unions within unions flattened. */
+function membersOf(node: SchemaNode, indent: string): string[] {
+  if (typeof node.$ref === 'string') return [node.$ref.replace(/\.json$/, '')];
+  if ('const' in node) return [JSON.stringify(node.const)];
+  if (Array.isArray(node.enum)) return node.enum.map((value) => JSON.stringify(value));
   for (const key of ['anyOf', 'oneOf'] as const) {
-    if (Array.isArray(node[key])) return union(nodes(node[key]).map((one) => typeOf(one, indent)));
+    if (Array.isArray(node[key])) return nodes(node[key]).flatMap((one) => membersOf(one, `${indent}    `));
   }
-  if (Array.isArray(node.allOf))
-    return nodes(node.allOf)
-      .map((one) => `(${typeOf(one, indent)})`)
-      .join(' & ');
-  if (Array.isArray(node.type)) return union(strings(node.type).map((type) => typeOf({ ...node, type }, indent)));
+  if (Array.isArray(node.allOf)) return [intersection(nodes(node.allOf), indent)];
+  if (Array.isArray(node.type)) return strings(node.type).flatMap((type) => membersOf({ ...node, type }, indent));
   switch (node.type) {
     case 'string':
     case 'boolean':
     case 'null':
-      return node.type;
+      return [node.type];
     case 'integer':
     case 'number':
-      return 'number';
+      return ['number'];
     case 'array':
-      return arrayType(node, indent);
+      return [arrayType(node, indent)];
     case 'object':
-      return objectType(node, indent);
+      return [objectType(node, indent)];
     default:
-      return 'unknown';
+      return ['unknown'];
   }
 }
 
-/** One `unknown` swallows the rest; the order of the schema is kept otherwise. */
-function union(types: string[]): string {
-  return types.includes('unknown') ? 'unknown' : [...new Set(types)].join(' | ');
-}
+const intersection = (parts: SchemaNode[], indent: string): string => parts.map((one) => `(${typeOf(one, indent)})`).join(' & ');
 
 function arrayType(node: SchemaNode, indent: string): string {
   if (Array.isArray(node.prefixItems))
@@ -79,7 +83,7 @@ function comment(node: SchemaNode, indent: string): string {
 
 function typesFile(): string {
   const types = [...jsonSchemas()].map(([name, node]) => `${comment(node, '')}export type ${name} = ${typeOf(node, '')};\n`);
-  return `${HEADER}\n${types.join('\n')}`;
+  return `${HEADER}\n${types.join('\n').replace(/= \n/g, '=\n').replace(/: \n/g, ':\n')}`;
 }
 
 const METHOD_TYPES = `
