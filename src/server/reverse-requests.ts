@@ -1,20 +1,12 @@
 // Requests from the server to its frontend: one oneshot per request id, settled by the first answer or by a cancellation.
 // The only owner of these ids. What an answer means is decided by whoever asked; what happened to the question, here.
-import { assertNever } from '../common/assert-never.ts';
 import { Deferred } from '../common/deferred.ts';
 import { ErrorCode, messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
+import type { FrontendOutcome } from '../tools/events.ts';
 
 /** How a question ended. Only `answered` carries a consent; every other kind means that there is none. */
-export type ReverseOutcome<T> =
-  | { type: 'answered'; value: T }
-  /** The frontend answered something that is no valid answer to this question. */
-  | { type: 'malformed'; problem: string }
-  /** The frontend reports that it failed. */
-  | { type: 'clientError'; code: number; message: string }
-  /** The frontend does not know this kind of question: nobody was asked. */
-  | { type: 'unsupported'; message: string }
-  | { type: 'cancelled'; reason: string };
+export type ReverseOutcome<T> = FrontendOutcome<T>;
 
 export type ParsedAnswer<T> = { ok: true; value: T } | { ok: false; problem: string };
 
@@ -122,22 +114,6 @@ export class ReverseRequests {
 
   get size(): number {
     return this.#pending.size;
-  }
-}
-
-/** What the outcome means for a reader: one sentence for the model or a log. `answered` has none, it speaks for itself. */
-export function describeOutcome(outcome: Exclude<ReverseOutcome<unknown>, { type: 'answered' }>): string {
-  switch (outcome.type) {
-    case 'malformed':
-      return `the client gave no valid answer (${outcome.problem}); this counts as declined`;
-    case 'clientError':
-      return `the client reported an error: ${outcome.message || 'no message'} (code ${outcome.code})`;
-    case 'unsupported':
-      return `this client cannot answer such a request (${outcome.message || 'method not found'}); the user was not asked`;
-    case 'cancelled':
-      return `the request was withdrawn: ${outcome.reason}`;
-    default:
-      return assertNever(outcome, 'outcome');
   }
 }
 

@@ -68,4 +68,9 @@ export class LinkedClient {
   }
 }
 
-export const tick = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** Without a time: until what was scheduled for this turn of the event loop has run. */
+export const tick = (ms?: number): Promise<void> =>
+  new Promise((resolve) => {
+    if (ms === undefined) setImmediate(() => setImmediate(resolve));
+    else setTimeout(resolve, ms);
+  });

@@ -1,12 +1,6 @@
 import './quiet.ts';
 import { describe, expect, it } from 'vitest';
-import {
-  describeOutcome,
-  type ReverseOutcome,
-  type ReverseRequest,
-  type ReverseRequestSpec,
-  ReverseRequests,
-} from '../../src/server/reverse-requests.ts';
+import { type ReverseOutcome, type ReverseRequest, type ReverseRequestSpec, ReverseRequests } from '../../src/server/reverse-requests.ts';
 
 type Decision = 'accept' | 'decline';
 
@@ -123,22 +117,6 @@ describe('ReverseRequests', () => {
       { type: 'unsupported', message: 'Method not found' },
       { type: 'clientError', code: -32000, message: 'window closed' },
       { type: 'clientError', code: 5, message: '' },
-    ]);
-  });
-
-  it('[reverse.texts] each kind of end reads differently', () => {
-    expect(
-      [
-        { type: 'malformed', problem: 'decision: missing' } as const,
-        { type: 'clientError', code: -1, message: 'boom' } as const,
-        { type: 'unsupported', message: '' } as const,
-        { type: 'cancelled', reason: 'the turn was interrupted' } as const,
-      ].map(describeOutcome),
-    ).toEqual([
-      'the client gave no valid answer (decision: missing); this counts as declined',
-      'the client reported an error: boom (code -1)',
-      'this client cannot answer such a request (method not found); the user was not asked',
-      'the request was withdrawn: the turn was interrupted',
     ]);
   });
 
