@@ -1,0 +1,83 @@
+// Builds the argv that runs a command under bubblewrap. Pure but for existence checks; the order of the mounts is the policy: the
+// whole system read-only, sockets of services that would act for us hidden, writable roots on top, guarded paths over those.
+import fs from 'node:fs';
+import path from 'node:path';
+import type { RestrictedPermissions } from './permissions.ts';
+
+export interface BubblewrapInput {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly permissions: RestrictedPermissions;
+  /** Existing paths kept read-only under the writable roots. */
+  readonly guarded: readonly string[];
+  readonly tty: boolean;
+  readonly uid: number;
+  /** A bash outside the workspace, for terminals; none found: undefined. */
+  readonly bash: string | undefined;
+}
+
+/** Doors to services that run outside the sandbox and take orders through a socket. */
+export const serviceSockets = (uid: number): string[] => [
+  '/run/docker.sock',
+  '/run/containerd',
+  '/run/podman',
+  '/run/crio',
+  '/run/libvirt',
+  '/run/snapd.socket',
+  '/run/dbus',
+  '/run/systemd/private',
+  `/run/user/${uid}`,
+];
+
+function hideServices(uid: number): string[] {
+  return serviceSockets(uid).flatMap((door) => {
+    const stat = fs.statSync(door, { throwIfNoEntry: false });
+    if (stat === undefined) return [];
+    return stat.isDirectory() ? ['--tmpfs', door] : ['--ro-bind', '/dev/null', door];
+  });
+}
+
+/**
+ * As root bubblewrap leaves the command every capability inside its user namespace, and with them it could unmount a guarded path
+ * or make the system writable again. What remains is what an owner of files expects to be able to do with them.
+ */
+const ROOT_CAPABILITIES = [
+  '--cap-drop',
+  'ALL',
+  ...['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL'].flatMap((c) => ['--cap-add', `CAP_${c}`]),
+];
+
+/**
+ * In a terminal the command runs as a foreground job of a small shell: Ctrl-C then reaches the command's own process group and not
+ * bubblewrap, which would die of it and take along a command that handles the signal. The shell's own messages go nowhere.
+ */
+const FOREGROUND_JOB = 'set -m; { "$@" 2>&3 3>&-; } 3>&2 2>/dev/null; exit $?';
+
+/** Parents first, as a later mount covers an earlier one: a root granted inside a guarded folder lies over it, the rest stays shut. */
+function mounts(permissions: RestrictedPermissions, guarded: readonly string[]): string[] {
+  const roots = new Set([...permissions.scratchRoots, ...permissions.writableRoots]);
+  const all = [
+    ...[...roots].map((file) => ({ file, how: '--bind-try' })),
+    ...guarded.filter((g) => !roots.has(g)).map((file) => ({ file, how: '--ro-bind-try' })),
+  ];
+  return all.sort((a, b) => a.file.length - b.file.length).flatMap(({ file, how }) => [how, file, file]);
+}
+
+/**
+ * A bare program name goes through a small shell, so that one that does not exist ends with 127 and its name instead of a complaint of
+ * bubblewrap.
+ */
+export function bubblewrapArgv(program: string, input: BubblewrapInput): string[] {
+  const { permissions, tty, uid, bash } = input;
+  const args = [program, '--unshare-user', '--unshare-pid', '--unshare-ipc', '--die-with-parent'];
+  // Without a terminal of its own the command must not reach one of ours. With one it keeps it: that terminal has no other reader, so
+  // pushing characters into its input reaches nobody but the command.
+  if (!tty) args.push('--new-session');
+  if (!permissions.network) args.push('--unshare-net');
+  if (uid === 0) args.push(...ROOT_CAPABILITIES);
+  args.push('--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', ...hideServices(uid));
+  args.push(...mounts(permissions, input.guarded), '--chdir', input.cwd, '--');
+  if (tty && bash !== undefined) args.push(bash, '-p', '-c', FOREGROUND_JOB, path.basename(bash));
+  else if (!fs.existsSync(input.argv[0] ?? '')) args.push('/bin/sh', '-c', 'exec "$@"', 'sh');
+  return [...args, ...input.argv];
+}
