@@ -37,6 +37,7 @@ export function readFault(value: unknown): ProviderFault {
 const CODES: Record<string, ModelErrorKind> = {
   context_length_exceeded: 'contextWindowExceeded',
   exceed_context_size_error: 'contextWindowExceeded',
+  request_too_large: 'contextWindowExceeded',
   insufficient_quota: 'quotaExceeded',
   usage_limit_reached: 'quotaExceeded',
   usage_not_included: 'quotaExceeded',
@@ -58,7 +59,7 @@ const CODES: Record<string, ModelErrorKind> = {
   server_error: 'serverError',
   api_error: 'serverError',
 };
-const OVERFLOW = /maximum context length|context (?:window|length|size)|prompt is too long|input is too long|too many tokens in/i;
+const OVERFLOW = /maximum context length|context (?:window|length|size|limit)|prompt is too long|input is too long|too many tokens in/i;
 const NO_CREDIT = /credit balance is too low|exceeded your current quota/i;
 const RETRYABLE: ReadonlySet<ModelErrorKind> = new Set([
   'rateLimited',
@@ -125,7 +126,9 @@ const sharper = (byStatus: ModelErrorKind, byFault: ModelErrorKind): ModelErrorK
 
 /** An error told inside a stream that had begun. What has no known code may be gone at the next try, so it is retryable. */
 export function streamError(fault: ProviderFault, secrets: readonly string[] = []): ModelError {
-  const kind = kindOfFault(fault) ?? 'other';
+  // Some servers put an HTTP status where others have a code.
+  const status = /^[45]\d\d$/.test(fault.code ?? '') ? kindOfStatus(Number(fault.code)) : undefined;
+  const kind = kindOfFault(fault) ?? status ?? 'other';
   const message = redact(fault.message ?? fault.code ?? fault.type ?? 'the provider reported an error without a message', secrets);
   return new ModelError(kind, message, {
     midStream: true,

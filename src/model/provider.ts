@@ -110,6 +110,8 @@ export function requestHeaders(
   return { headers, secrets };
 }
 
+export const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
+
 /** Headers such as a team name or an API version stay readable in texts. */
 const MAY_HOLD_SECRET = /auth|key|token|secret|cookie|sig|pass/i;
 /** Blanking very short values would garble texts and protect nothing. */

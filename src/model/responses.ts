@@ -3,7 +3,7 @@ import { cardFor, type ModelSupport } from './card.ts';
 import type { ModelClient, ModelEvent, ModelRequest } from './client.ts';
 import { FlatTools } from './flat-tools.ts';
 import { HttpStreamer } from './http-stream.ts';
-import { type ProviderConfig, requestHeaders, requestTarget } from './provider.ts';
+import { bearer, type ProviderConfig, requestHeaders, requestTarget } from './provider.ts';
 import { originOf } from './reasoning-origin.ts';
 import { ResponsesDecoder } from './responses-events.ts';
 import { responsesBody, toFlatten } from './responses-wire.ts';
@@ -12,8 +12,6 @@ export interface AdapterOptions {
   /** What a model can do; the catalogue's card by default. */
   supports?: (model: string) => ModelSupport;
 }
-
-const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
 export class ResponsesClient implements ModelClient {
   readonly #config: ProviderConfig;
