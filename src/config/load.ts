@@ -66,7 +66,7 @@ interface Source {
   base: string;
 }
 
-/** What a source may not say, with the reason. Trust is the user's file's alone; a project does not choose among the user's profiles. */
+/** What a source may not say. Trust is the user's file's alone, a project does not choose among the user's profiles, a client brings no code. */
 function forbiddenKeys(kind: LayerKind): readonly (readonly string[])[] {
   switch (kind) {
     case 'defaults':
@@ -76,8 +76,9 @@ function forbiddenKeys(kind: LayerKind): readonly (readonly string[])[] {
       return [['projects'], ['hooks'], ['profile'], ['profiles']];
     case 'system':
     case 'flags':
-    case 'thread':
       return [['projects'], ['hooks', 'state']];
+    case 'thread':
+      return [['projects'], ['hooks', 'state'], ['extensions']];
     case 'project':
       return [['projects'], ['hooks', 'state'], ['profile'], ['profiles']];
     default:
@@ -110,25 +111,35 @@ class Loader {
 
   #finish(project: ProjectInfo | null): LoadedConfig {
     const { env } = this.#options;
-    const written = mergeLayers(this.#layers);
-    const provider = written.config.model_provider ?? defaultProviderId(env);
-    const settings = providerOf(written.config, provider);
+    const table: Table = { ...DEFAULTS };
+    const defaults: ConfigLayer = { kind: 'defaults', file: null, text: '', table, disabledReason: null };
+    const layers = [defaults, ...this.#layers];
+    const merged = mergeLayers(layers);
+    const config: Table = merged.config;
+    // What depends on the environment and on the other values is a built-in value all the same.
+    const settle = (key: string, value: string) => {
+      table[key] = value;
+      if (typeof config[key] === 'string') return;
+      config[key] = value;
+      merged.origins.set(key, { layer: defaults });
+    };
+    const provider = merged.config.model_provider ?? defaultProviderId(env);
+    const settings = providerOf(merged.config, provider);
     if (!settings) {
-      const known = providerIds(written.config);
+      const known = providerIds(merged.config);
       const near = nearest(provider, known);
       const hint = near === undefined ? `known: ${known.join(', ')}` : `did you mean ${JSON.stringify(near)}?`;
-      throw this.#errorAt('model_provider', `model_provider: there is no provider ${JSON.stringify(provider)}; ${hint}`, written.origins);
+      throw this.#errorAt('model_provider', `model_provider: there is no provider ${JSON.stringify(provider)}; ${hint}`, merged.origins);
     }
-    const defaults: ConfigLayer = {
-      kind: 'defaults',
-      file: null,
-      text: '',
-      table: { ...DEFAULTS, model_provider: provider, model: written.config.model ?? settings.defaultModel },
-      disabledReason: null,
+    settle('model_provider', provider);
+    settle('model', settings.defaultModel);
+    return {
+      config: deepFreeze(config as EffectiveConfig),
+      origins: merged.origins,
+      layers: deepFreeze(layers),
+      warnings: this.#warnings,
+      project,
     };
-    const layers = [defaults, ...this.#layers];
-    const { config, origins } = mergeLayers(layers);
-    return { config: deepFreeze(config as EffectiveConfig), origins, layers: deepFreeze(layers), warnings: this.#warnings, project };
   }
 
   #errorAt(key: string, reason: string, origins: ReadonlyMap<string, Origin>): ConfigError {
@@ -153,7 +164,7 @@ class Loader {
     for (const key of forbiddenKeys(source.kind)) {
       if (valueAt(table, key) === undefined) continue;
       deleteAt(table, key);
-      const reason = `${formatPath(key)} is ignored here: only ${path.join(this.#options.home, CONFIG_FILE)} can set it`;
+      const reason = `${formatPath(key)} is ignored here; it can be set in ${path.join(this.#options.home, CONFIG_FILE)}`;
       this.#warn(source, { key: formatPath(key), file: source.file, position: this.#locate(source, key), reason });
     }
     const { env } = this.#options;

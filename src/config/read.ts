@@ -9,9 +9,11 @@ import type {
   ConfigWarningNotification,
   ConfigLayer as WireLayer,
 } from '../protocol/config.ts';
+import { parsePath } from './key-path.ts';
 import type { ConfigLayer, ConfigWarning } from './layer.ts';
 import type { LoadedConfig } from './load.ts';
-import { isTable } from './table.ts';
+import { isTable, valueAt } from './table.ts';
+import { locate } from './toml-lines.ts';
 
 /** Stands for a secret in what clients read. Writing it back is refused: see edit.ts. */
 export const REDACTED = '[redacted]';
@@ -107,6 +109,31 @@ export const configRequirementsResponse = (): ConfigRequirementsReadResponse => 
   requirements: null,
   supportsIndependentSpeedModes: false,
 });
+
+export interface ExplainedValue {
+  readonly key: string;
+  readonly value: unknown;
+  /** Where it comes from, for a person: `built-in`, `/h/config.toml:3`, `-c`. */
+  readonly source: string;
+}
+
+function placeOf(layer: ConfigLayer, keyPath: readonly string[]): string {
+  if (layer.kind === 'defaults') return 'built-in';
+  if (layer.file === null) return layer.kind === 'flags' ? '-c' : 'config of the thread';
+  const inside = layer.profile === undefined ? [] : ['profiles', layer.profile];
+  const line = locate(layer.text, [...inside, ...keyPath])?.line;
+  return `${layer.file}${line === undefined ? '' : `:${line}`}${layer.profile === undefined ? '' : ` (profile ${layer.profile})`}`;
+}
+
+/** Every value in force with its source, sorted by key, without secrets: what `config check` prints. */
+export function explainConfig(loaded: LoadedConfig): ExplainedValue[] {
+  const shown = withoutSecrets(loaded.config);
+  const explained = [...loaded.origins].map(([key, { layer }]) => {
+    const keyPath = parsePath(key) ?? [];
+    return { key, value: valueAt(shown, keyPath), source: placeOf(layer, keyPath) };
+  });
+  return explained.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
 
 export function warningNotification(warning: ConfigWarning): ConfigWarningNotification {
   const { summary, details, file, position } = warning;

@@ -12,20 +12,22 @@ const MAX_BYTES = 1 << 20;
 
 /** The text of a file, undefined when there is none. Throws ConfigError for everything else that is not a small UTF-8 file. */
 export function readConfigText(file: string): string | undefined {
-  let bytes: Buffer;
+  let text: string;
   try {
-    const stat = statSync(file);
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (!stat) return undefined;
     if (!stat.isFile()) throw sourceError('is not a regular file', file);
     if (stat.size > MAX_BYTES) throw sourceError(`is larger than ${MAX_BYTES} bytes`, file);
-    bytes = readFileSync(file);
+    text = readFileSync(file, 'utf8');
+    // Decoding puts this character in the place of bad bytes; it may also stand in the file itself.
+    if (text.includes('\ufffd') && !isUtf8(readFileSync(file))) throw sourceError('is not UTF-8 text', file);
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     if (code === undefined) throw error;
     throw sourceError(`cannot be read (${code})`, file);
   }
-  if (!isUtf8(bytes)) throw sourceError('is not UTF-8 text', file);
-  return bytes.toString('utf8');
+  return text;
 }
 
 /** Throws ConfigError with file, line and column. A byte order mark is allowed. */

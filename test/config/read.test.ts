@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { providerOf, providersOf } from '../../src/config/provider.ts';
-import { configReadResponse, configRequirementsResponse, versionOf, warningNotification } from '../../src/config/read.ts';
+import { configReadResponse, configRequirementsResponse, explainConfig, versionOf, warningNotification } from '../../src/config/read.ts';
 import { featureEnabled, toolEnabled } from '../../src/config/switches.ts';
 import { workspace } from './workspace.ts';
 
@@ -69,6 +69,25 @@ it('[config.read] requirements and warnings in their wire form', async () => {
       path: w.file,
       range: { start: { line: 2, column: 1 }, end: { line: 2, column: 12 } },
     },
+  ]);
+});
+
+it('[config.read.explain] every value with the place that decided it', async () => {
+  const w = workspace('profile = "p"\n[mcp_servers."a b"]\nenv = { API_KEY = "s3cret" }\n[profiles.p]\n# c\nmodel = "m"\n');
+  const explained = explainConfig(await w.loaded({ overrides: ['features.x=true'], thread: { web_search: 'live' } }));
+  expect(explained.map((e) => [e.key, e.value, e.source.replaceAll(w.root, '~')])).toEqual([
+    ['approval_policy', 'on-request', 'built-in'],
+    ['approvals_reviewer', 'user', 'built-in'],
+    ['features.x', true, '-c'],
+    ['mcp_servers."a b".env.API_KEY', '[redacted]', '~/home/config.toml:3'],
+    ['model', 'm', '~/home/config.toml:6 (profile p)'],
+    ['model_provider', 'scripted', 'built-in'],
+    ['profile', 'p', '~/home/config.toml:1'],
+    ['profiles.p.model', 'm', '~/home/config.toml:6'],
+    ['project_doc_max_bytes', 32768, 'built-in'],
+    ['sandbox_mode', 'read-only', 'built-in'],
+    ['thread_unload_delay_secs', 1800, 'built-in'],
+    ['web_search', 'live', 'config of the thread'],
   ]);
 });
 

@@ -100,6 +100,15 @@ describe('the configuration of a project', () => {
     expect(loaded.warnings.map((x) => x.summary).filter((text) => text.includes('projects is ignored here'))).toHaveLength(1);
   });
 
+  it('[config.trust.source] the config of a thread brings no code along', async () => {
+    const w = workspace('extensions = ["/a.mjs"]\n');
+    const loaded = await w.loaded({ thread: { extensions: ['/b.mjs'] } });
+    expect([loaded.config.extensions, loaded.warnings.map((x) => x.summary.replaceAll(w.root, '~'))]).toEqual([
+      ['/a.mjs'],
+      ['config of the thread: extensions is ignored here; it can be set in ~/home/config.toml'],
+    ]);
+  });
+
   it('[config.trust.source] neither the system file nor a profile nor a project trusts', async () => {
     const w = workspace();
     const entry = (name: string) => `[projects."${path.join(w.root, name)}"]\ntrust_level = "trusted"\n`;
@@ -126,10 +135,7 @@ describe('the configuration of a project', () => {
       w.file,
       `model = "user"\n[profiles.p]\nmodel = "profile"\n[projects."${w.work}"]\ntrust_level = "trusted"\n[hooks.state.k]\ntrusted_hash = "u"\n`,
     );
-    w.put(
-      'work/.harnessd/config.toml',
-      `${PROJECT}profile = "p"\n`.replace('profile = "p"\n', '').replace('developer', 'profile = "p"\ndeveloper'),
-    );
+    w.put('work/.harnessd/config.toml', `profile = "p"\n${PROJECT}`);
     w.put(
       'work/a/.harnessd/config.toml',
       'developer_instructions = "inner"\n[hooks.state.k]\ntrusted_hash = "p"\n[projects."/"]\ntrust_level = "trusted"\n',
@@ -147,9 +153,9 @@ describe('the configuration of a project', () => {
     });
     expect(loaded.project?.folders).toEqual(['', '/a', '/a/b'].map((part) => `${w.work}${part}/.harnessd`));
     expect(loaded.warnings.map((x) => x.summary.replaceAll(w.root, '~'))).toEqual([
-      '~/work/.harnessd/config.toml:1: profile is ignored here: only ~/home/config.toml can set it',
-      '~/work/a/.harnessd/config.toml:4: projects is ignored here: only ~/home/config.toml can set it',
-      '~/work/a/.harnessd/config.toml:2: hooks.state is ignored here: only ~/home/config.toml can set it',
+      '~/work/.harnessd/config.toml:1: profile is ignored here; it can be set in ~/home/config.toml',
+      '~/work/a/.harnessd/config.toml:4: projects is ignored here; it can be set in ~/home/config.toml',
+      '~/work/a/.harnessd/config.toml:2: hooks.state is ignored here; it can be set in ~/home/config.toml',
     ]);
   });
 
