@@ -19,6 +19,8 @@ export interface SchedulerOptions {
   signal: AbortSignal;
   /** Runs before a call does: its item is on disk first. */
   beforeCall(): Promise<void>;
+  /** A call asked for the end of the turn (the user cancelled it). */
+  interrupt(): void;
 }
 
 export interface FinishedCall {
@@ -57,6 +59,7 @@ export class CallScheduler {
     const named = route.type === 'found' ? { ...call, name: route.name } : call;
     await this.#options.beforeCall();
     const output = await orchestrator.run({ call: named, route, step, events, ticket, signal });
+    if (output.interruptTurn) this.#options.interrupt();
     const item = await toHistoryItem(named, output, step.historyTokenLimit, artifacts);
     return {
       call: named,

@@ -1,0 +1,31 @@
+// The request of a step, from history and the frozen step alone. Pure: the same inputs give the same bytes, which is what prompt caches need.
+import type { ModelRequest } from '../model/client.ts';
+import { BASE_INSTRUCTIONS } from './context/base-instructions.ts';
+import type { History } from './history.ts';
+import type { StepContext } from './step-context.ts';
+
+export interface PromptOptions {
+  sessionId: string;
+  outputSchema?: unknown;
+}
+
+export function buildRequest(history: History, step: StepContext, options: PromptOptions): ModelRequest {
+  const { settings, binding, facts } = step;
+  const { card } = binding;
+  const effort = settings.effort ?? (card.supports.reasoning && card.efforts.length ? card.defaultEffort : undefined);
+  const summary = settings.summary && settings.summary !== 'none' ? settings.summary : undefined;
+  return {
+    model: settings.model,
+    instructions: settings.baseInstructions ?? BASE_INSTRUCTIONS,
+    input: history.forModel(),
+    tools: step.router.plan.specs,
+    parallelToolCalls: card.supports.parallelToolCalls,
+    ...(effort || summary ? { reasoning: { ...(effort ? { effort } : {}), ...(summary ? { summary } : {}) } } : {}),
+    ...(card.supports.verbosity && card.defaultVerbosity ? { verbosity: card.defaultVerbosity } : {}),
+    ...(settings.serviceTier ? { serviceTier: settings.serviceTier } : {}),
+    ...(options.outputSchema !== undefined && options.outputSchema !== null ? { outputSchema: options.outputSchema } : {}),
+    promptCacheKey: options.sessionId,
+    metadata: { thread_id: facts.threadId, turn_id: facts.turnId, session_id: options.sessionId },
+    headers: { 'session-id': options.sessionId, 'thread-id': facts.threadId },
+  };
+}

@@ -1,0 +1,68 @@
+// The rollout of one thread, from its side: the header is written before the first fact, so a thread without a turn leaves no file.
+
+import type { ResponseItem } from '../protocol/response-item.ts';
+import type { HistoryOrigin, RolloutLine } from '../protocol/rollout.ts';
+import { nowhere, type RolloutSink, RolloutWriter } from './rollout/writer.ts';
+import type { ThreadState } from './thread-state.ts';
+
+export class ThreadLog implements RolloutSink {
+  readonly #state: ThreadState;
+  readonly #sink: RolloutSink;
+  /** The file has its header. */
+  #begun: boolean;
+
+  constructor(state: ThreadState, options: { begun: boolean; endsWhole: boolean; onFault: (message: string) => void }) {
+    this.#state = state;
+    this.#begun = options.begun;
+    this.#sink = state.path
+      ? new RolloutWriter(state.path, { continues: options.begun && !options.endsWhole, onFault: options.onFault })
+      : nowhere;
+  }
+
+  append(line: RolloutLine): void {
+    if (!this.#begun) {
+      this.#begun = true;
+      const { meta, settings, dynamicTools } = this.#state;
+      this.#sink.append(meta);
+      this.#sink.append({ type: 'settings', settings: { ...settings } });
+      if (dynamicTools.length) this.#sink.append({ type: 'dynamicTools', tools: [...dynamicTools] });
+    }
+    this.#sink.append(line);
+  }
+
+  /** Only when the file exists: a thread that nobody used leaves none because of a setting. */
+  appendIfBegun(line: RolloutLine): void {
+    if (this.#begun) this.#sink.append(line);
+  }
+
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  history(origin: HistoryOrigin, item: ResponseItem, turnId: string | null, section?: string): void {
+    this.#state.history.append({ origin, turnId, item, ...(section ? { section } : {}) });
+    this.append({ type: 'history', turnId, origin, item, ...(section ? { section } : {}) });
+  }
+
+  summary(): void {
+    const { preview, name, updatedAt, settings, turns } = this.#state;
+    this.append({
+      type: 'summary',
+      preview,
+      name,
+      updatedAt,
+      cwd: settings.cwd,
+      model: settings.model,
+      modelProvider: settings.modelProvider,
+      turns: turns.length,
+    });
+  }
+
+  flush(): Promise<void> {
+    return this.#sink.flush();
+  }
+
+  close(): Promise<void> {
+    return this.#sink.close();
+  }
+}

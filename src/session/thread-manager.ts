@@ -1,0 +1,289 @@
+// All threads of the daemon: the loaded ones and the ways to load, make, copy and put away the others. A thread is loaded once.
+
+import { nowSeconds } from '../common/clock.ts';
+import { invalidRequest, messageOf, unknownThread } from '../common/errors.ts';
+import { isUuid, newId } from '../common/ids.ts';
+import { KeyedLock } from '../common/keyed-lock.ts';
+import { PROTOCOL_VERSION } from '../common/version.ts';
+import type { EffectiveConfig } from '../config/schema.ts';
+import { type MetaLine, ROLLOUT_VERSION } from '../protocol/rollout.ts';
+import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
+import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
+import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
+import { lockRollout } from './rollout/lock.ts';
+import { newRolloutPath, type StoredFile } from './rollout/paths.ts';
+import { type ReplayedThread, replayRollout } from './rollout/replay.ts';
+import { patchSettings, type SettingsPatch, type ThreadSettings } from './settings.ts';
+import { Thread } from './thread.ts';
+import { newState, stateFromReplay, type ThreadState } from './thread-state.ts';
+import { ThreadStore } from './thread-store.ts';
+import type { ThreadToolsFactory } from './thread-tools.ts';
+import { World } from './world.ts';
+
+/** What a thread is built with, from its configuration. */
+export interface ThreadSetup {
+  config: EffectiveConfig;
+  settings: ThreadSettings;
+  models: ModelSource;
+  tools: ThreadToolsFactory;
+}
+
+export interface ManagerPorts {
+  home: string;
+  sink: EventSink;
+  frontends: FrontendRequests;
+  shellName: string;
+  /** The configuration for a folder and the overrides of one thread. Throws an RpcError that names key and file. */
+  setup(cwd: string | null, threadConfig: Record<string, unknown> | null): Promise<ThreadSetup>;
+}
+
+export interface StartRequest {
+  cwd: string | null;
+  config: Record<string, unknown> | null;
+  patch: SettingsPatch;
+  ephemeral: boolean;
+  dynamicTools: readonly DynamicTool[];
+  originator: string | null;
+}
+
+export class ThreadManager {
+  readonly store: ThreadStore;
+  readonly #ports: ManagerPorts;
+  readonly #loaded = new Map<string, Thread>();
+  /** One load, move or delete of a thread at a time. */
+  readonly #locks = new KeyedLock();
+
+  constructor(ports: ManagerPorts) {
+    this.#ports = ports;
+    this.store = new ThreadStore(ports.home);
+  }
+
+  get loaded(): readonly Thread[] {
+    return [...this.#loaded.values()];
+  }
+
+  find(threadId: string): Thread | undefined {
+    return this.#loaded.get(threadId);
+  }
+
+  /** A loaded thread, or the one error for an id that none has. */
+  get(threadId: string): Thread {
+    const thread = this.#loaded.get(threadId);
+    if (!thread) throw unknownThread(threadId);
+    return thread;
+  }
+
+  async start(request: StartRequest): Promise<Thread> {
+    const setup = await this.#ports.setup(request.cwd, request.config);
+    const meta = this.#newMeta(request.originator, request.config, null);
+    const path = request.ephemeral ? null : newRolloutPath(this.#ports.home, meta.id, new Date(meta.createdAt * 1000));
+    const state = newState({
+      meta,
+      ephemeral: request.ephemeral,
+      path,
+      settings: patchSettings(setup.settings, request.patch),
+      dynamicTools: request.dynamicTools,
+    });
+    return this.#adopt(state, setup, { begun: false, endsWhole: true });
+  }
+
+  #newMeta(originator: string | null, config: Record<string, unknown> | null, forkedFromId: string | null): MetaLine {
+    return {
+      type: 'meta',
+      version: ROLLOUT_VERSION,
+      id: newId(),
+      createdAt: nowSeconds(),
+      cliVersion: PROTOCOL_VERSION,
+      source: 'vscode',
+      originator,
+      forkedFromId,
+      parentThreadId: null,
+      config,
+    };
+  }
+
+  #adopt(state: ThreadState, setup: ThreadSetup, stored: { begun: boolean; endsWhole: boolean }): Thread {
+    const release = this.#lock(state);
+    const { home, sink, frontends, shellName } = this.#ports;
+    const { config } = setup;
+    const world = new World({
+      home,
+      shellName,
+      maxDocBytes: config.project_doc_max_bytes ?? 32 * 1024,
+      docFallbackNames: config.project_doc_fallback_filenames ?? [],
+      warn: (message) => sink.thread(state.meta.id, 'warning', { threadId: state.meta.id, message }),
+    });
+    const artifacts = state.ephemeral ? noArtifacts : new ArtifactStore(this.store.artifactsOf(state.meta.id));
+    const thread = new Thread(state, { sink, frontends, models: setup.models, tools: setup.tools, artifacts, world, release }, stored);
+    this.#loaded.set(thread.id, thread);
+    return thread;
+  }
+
+  #lock(state: ThreadState): () => void {
+    if (!state.path) return () => {};
+    const lock = lockRollout(state.path);
+    if (lock.ok) return lock.release;
+    throw invalidRequest(
+      `thread ${state.meta.id} is in use: another process (pid ${lock.ownerPid}) is its writer. Close it there, or fork it.`,
+    );
+  }
+
+  /** The stored file of a thread that may be loaded. */
+  async #stored(threadId: string): Promise<StoredFile> {
+    const stored = isUuid(threadId) ? await this.store.find(threadId) : null;
+    if (!stored) throw unknownThread(threadId);
+    return stored;
+  }
+
+  /** Loads a thread, or gives the loaded one. */
+  resume(threadId: string, options: { patch: SettingsPatch; config: Record<string, unknown> | null }): Promise<Thread> {
+    return this.#locks.run(threadId, async () => {
+      const loaded = this.#loaded.get(threadId);
+      if (loaded) return loaded;
+      const stored = await this.#stored(threadId);
+      if (stored.archived) throw invalidRequest(`thread ${threadId} is archived; unarchive it first (thread/unarchive)`);
+      return this.#load(stored, options);
+    });
+  }
+
+  async #load(stored: StoredFile, options: { patch: SettingsPatch; config: Record<string, unknown> | null }): Promise<Thread> {
+    const replay = await this.#replay(stored);
+    const meta = replay.meta ?? this.#lostMeta(stored);
+    const cwd = options.patch.cwd ?? (typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null);
+    const setup = await this.#ports.setup(cwd, options.config ?? meta.config);
+    const settings = patchSettings(patchSettings(setup.settings, replay.settings as SettingsPatch), options.patch);
+    const thread = this.#adopt(stateFromReplay(replay, meta, stored.file, settings), setup, { begun: true, endsWhole: replay.endsWhole });
+    for (const item of thread.state.history.missingOutputs()) thread.log.history('tool', item, replay.turns.at(-1)?.id ?? null);
+    if (replay.skippedLines > 0) thread.warn(`${replay.skippedLines} damaged lines in the record of this thread were skipped.`);
+    return thread;
+  }
+
+  #lostMeta(stored: StoredFile): MetaLine {
+    return { ...this.#newMeta(null, null, null), id: stored.threadId };
+  }
+
+  async #replay(stored: StoredFile): Promise<ReplayedThread> {
+    try {
+      return await replayRollout(stored.file);
+    } catch (error) {
+      throw invalidRequest(`thread ${stored.threadId} cannot be read: ${messageOf(error)}`);
+    }
+  }
+
+  /** The state of a thread for reading, loaded or not. */
+  async read(threadId: string): Promise<{ loaded: Thread } | { stored: StoredFile; replay: ReplayedThread }> {
+    const loaded = this.#loaded.get(threadId);
+    if (loaded) return { loaded };
+    const stored = await this.#stored(threadId);
+    return { stored, replay: await this.#replay(stored) };
+  }
+
+  /** A new thread with the turns of another up to a point. */
+  async fork(
+    threadId: string,
+    upTo: { lastTurnId?: string | null; beforeTurnId?: string | null },
+    request: Omit<StartRequest, 'dynamicTools'>,
+  ): Promise<Thread> {
+    const source = await this.#forkSource(threadId);
+    const turns = cutTurns(source.turns, upTo);
+    const kept = new Set(turns.map((turn) => turn.id));
+    const meta = this.#newMeta(request.originator, request.config ?? source.meta.config, threadId);
+    const setup = await this.#ports.setup(request.cwd ?? source.settings.cwd, request.config ?? source.meta.config);
+    const path = request.ephemeral ? null : newRolloutPath(this.#ports.home, meta.id, new Date(meta.createdAt * 1000));
+    const state = newState({
+      meta,
+      ephemeral: request.ephemeral,
+      path,
+      settings: patchSettings(source.settings, request.patch),
+      dynamicTools: source.dynamicTools,
+    });
+    const thread = this.#adopt(state, setup, { begun: false, endsWhole: true });
+    state.name = source.name;
+    state.preview = source.preview;
+    state.usage = source.usage;
+    for (const entry of source.history.entries)
+      if (entry.turnId === null || kept.has(entry.turnId)) thread.log.history(entry.origin, entry.item, entry.turnId, entry.section);
+    for (const turn of turns) copyTurn(thread, turn);
+    for (const item of state.history.missingOutputs()) thread.log.history('tool', item, null);
+    if (turns.length || state.name) thread.log.summary();
+    return thread;
+  }
+
+  async #forkSource(threadId: string): Promise<ThreadState> {
+    const found = await this.read(threadId);
+    if ('loaded' in found) {
+      if (found.loaded.state.ephemeral) throw invalidRequest(`thread ${threadId} is ephemeral and cannot be forked`);
+      return found.loaded.state;
+    }
+    const meta = found.replay.meta ?? this.#lostMeta(found.stored);
+    const cwd = typeof found.replay.settings.cwd === 'string' ? found.replay.settings.cwd : null;
+    const setup = await this.#ports.setup(cwd, meta.config);
+    return stateFromReplay(found.replay, meta, found.stored.file, patchSettings(setup.settings, found.replay.settings as SettingsPatch));
+  }
+
+  /** Stops and unloads a thread; nothing when it is not loaded. */
+  async unload(threadId: string): Promise<void> {
+    const thread = this.#loaded.get(threadId);
+    if (!thread) return;
+    await thread.close();
+    this.#loaded.delete(threadId);
+  }
+
+  archive(threadId: string): Promise<void> {
+    return this.#locks.run(threadId, async () => {
+      if (this.#loaded.get(threadId)?.state.ephemeral) throw invalidRequest(`thread ${threadId} is ephemeral and cannot be archived`);
+      await this.unload(threadId);
+      const stored = await this.#stored(threadId);
+      if (stored.archived) throw invalidRequest(`thread ${threadId} is archived already`);
+      await this.store.archive(stored);
+    });
+  }
+
+  unarchive(threadId: string): Promise<StoredFile> {
+    return this.#locks.run(threadId, async () => {
+      const stored = await this.#stored(threadId);
+      if (!stored.archived) throw invalidRequest(`thread ${threadId} is not archived`);
+      return { ...stored, archived: false, file: await this.store.unarchive(stored) };
+    });
+  }
+
+  delete(threadId: string): Promise<void> {
+    return this.#locks.run(threadId, async () => {
+      const loaded = this.#loaded.get(threadId);
+      await this.unload(threadId);
+      const stored = isUuid(threadId) ? await this.store.find(threadId) : null;
+      if (stored) await this.store.remove(stored);
+      else if (!loaded) throw unknownThread(threadId);
+    });
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#loaded.keys()].map((id) => this.unload(id)));
+  }
+}
+
+function cutTurns(
+  turns: ThreadState['turns'],
+  { lastTurnId, beforeTurnId }: { lastTurnId?: string | null; beforeTurnId?: string | null },
+): ThreadState['turns'] {
+  const ended = turns.filter((turn) => turn.status !== 'inProgress');
+  const id = lastTurnId ?? beforeTurnId;
+  if (!id) return ended;
+  const at = ended.findIndex((turn) => turn.id === id);
+  if (at < 0) throw invalidRequest(`turn not found: ${id}`);
+  return ended.slice(0, lastTurnId ? at + 1 : at);
+}
+
+function copyTurn(thread: Thread, turn: ThreadState['turns'][number]): void {
+  thread.state.turns.push({ ...turn, items: [...turn.items], open: new Map() });
+  thread.log.append({ type: 'turnStarted', turnId: turn.id, startedAt: turn.startedAt ?? 0 });
+  for (const item of turn.items) thread.log.append({ type: 'item', turnId: turn.id, item });
+  thread.log.append({
+    type: 'turnCompleted',
+    turnId: turn.id,
+    status: turn.status,
+    error: turn.error,
+    completedAt: turn.completedAt ?? 0,
+    durationMs: turn.durationMs ?? 0,
+  });
+}

@@ -1,0 +1,109 @@
+// What a thread is made of, apart from what it is doing: its identity, its settings and everything that a rollout brings back.
+import { nowSeconds } from '../common/clock.ts';
+import type { MetaLine } from '../protocol/rollout.ts';
+import type { GitInfo } from '../protocol/thread.ts';
+import type { ThreadTokenUsage } from '../protocol/turn.ts';
+import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
+import { History } from './history.ts';
+import type { ReplayedThread } from './rollout/replay.ts';
+import type { ThreadSettings } from './settings.ts';
+import { previewOf, type ThreadFacts } from './thread-view.ts';
+import type { TurnRecord } from './turn-record.ts';
+
+export interface ThreadState {
+  readonly meta: MetaLine;
+  readonly ephemeral: boolean;
+  /** Null for an ephemeral thread. */
+  path: string | null;
+  settings: ThreadSettings;
+  readonly history: History;
+  turns: TurnRecord[];
+  /** Replaced whole, never changed in place: plans are cached by its identity. */
+  dynamicTools: readonly DynamicTool[];
+  usage: ThreadTokenUsage | null;
+  preview: string;
+  name: string | null;
+  gitInfo: GitInfo | null;
+  external: boolean;
+  updatedAt: number;
+  /** AGENTS.md files that were read, outermost first. */
+  instructionSources: string[];
+}
+
+export interface NewThread {
+  meta: MetaLine;
+  ephemeral: boolean;
+  path: string | null;
+  settings: ThreadSettings;
+  dynamicTools: readonly DynamicTool[];
+}
+
+export function newState(given: NewThread): ThreadState {
+  return {
+    ...given,
+    history: new History(),
+    turns: [],
+    usage: null,
+    preview: '',
+    name: null,
+    gitInfo: null,
+    external: false,
+    updatedAt: given.meta.createdAt,
+    instructionSources: [],
+  };
+}
+
+const firstUserText = (turns: readonly TurnRecord[]): string => {
+  for (const turn of turns) {
+    for (const item of turn.items) {
+      if (item.type !== 'userMessage') continue;
+      const text = item.content.find((part) => part.type === 'text');
+      if (text?.type === 'text') return text.text;
+    }
+  }
+  return '';
+};
+
+/** The state that a rollout holds, with the settings in force. */
+export function stateFromReplay(replay: ReplayedThread, meta: MetaLine, path: string, settings: ThreadSettings): ThreadState {
+  return {
+    meta,
+    ephemeral: false,
+    path,
+    settings,
+    history: new History(replay.history),
+    turns: replay.turns,
+    dynamicTools: replay.dynamicTools as DynamicTool[],
+    usage: replay.usage,
+    preview: previewOf(firstUserText(replay.turns)),
+    name: replay.name,
+    gitInfo: replay.gitInfo as GitInfo | null,
+    external: replay.external,
+    updatedAt: replay.updatedAt ?? nowSeconds(),
+    instructionSources: [],
+  };
+}
+
+export function factsOf(state: ThreadState): ThreadFacts {
+  const { meta, settings } = state;
+  return {
+    id: meta.id,
+    sessionId: meta.id,
+    createdAt: meta.createdAt,
+    updatedAt: state.updatedAt,
+    cwd: settings.cwd,
+    model: settings.model,
+    modelProvider: settings.modelProvider,
+    effort: settings.effort,
+    preview: state.preview,
+    name: state.name,
+    ephemeral: state.ephemeral,
+    path: state.path,
+    source: meta.source,
+    originator: meta.originator,
+    forkedFromId: meta.forkedFromId,
+    parentThreadId: meta.parentThreadId,
+    gitInfo: state.gitInfo,
+    external: state.external,
+  };
+}

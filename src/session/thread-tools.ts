@@ -1,0 +1,45 @@
+// The tools of one thread and what they keep alive, as a port. The composition root builds them; the thread only asks.
+import type { ThreadBackgroundTerminal } from '../protocol/exec.ts';
+import type { ArtifactPort } from '../tools/artifacts.ts';
+import type { FrontendPort, ToolEvents } from '../tools/events.ts';
+import type { ApprovalGate } from '../tools/gates/approval.ts';
+import type { HookPort } from '../tools/gates/hooks.ts';
+import type { CallTrace } from '../tools/trace.ts';
+import type { ThreadSettings } from './settings.ts';
+import type { ToolSources } from './step-context.ts';
+
+/** What the tools of a thread may know of it. */
+export interface ToolHost {
+  readonly threadId: string;
+  readonly frontend: FrontendPort;
+  readonly artifacts: ArtifactPort;
+  settings(): ThreadSettings;
+  /** Tokens used and left in the model's window, when known. */
+  tokens(): { used: number; window: number } | null;
+}
+
+export interface UserShellRun {
+  turnId: string;
+  command: string;
+  timeoutMs: number | null;
+  events: ToolEvents;
+  signal: AbortSignal;
+}
+
+export interface ThreadTools {
+  readonly sources: Omit<ToolSources, 'external'>;
+  readonly approvals: ApprovalGate;
+  readonly hooks: HookPort;
+  onTrace(trace: CallTrace): void;
+  terminals(): Promise<ThreadBackgroundTerminal[]>;
+  terminate(processId: string): Promise<boolean>;
+  terminateAll(): Promise<void>;
+  /** An interrupt ends what its turn started; a normal end leaves it running. */
+  turnEnded(turnId: string, interrupted: boolean): Promise<void>;
+  /** Runs a command of the user; resolves with what the model reads of it. */
+  runUserShell(run: UserShellRun): Promise<string>;
+  /** Ends everything. */
+  close(): Promise<void>;
+}
+
+export type ThreadToolsFactory = (host: ToolHost) => ThreadTools;

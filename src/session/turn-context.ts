@@ -1,0 +1,26 @@
+// What the loop, the sampling and the tools of one turn share: slices of the thread, not the thread.
+import type { ResponseItem } from '../protocol/response-item.ts';
+import type { HistoryOrigin } from '../protocol/rollout.ts';
+import type { TurnError } from '../protocol/turn.ts';
+import type { ArtifactPort } from '../tools/artifacts.ts';
+import type { Orchestrator } from '../tools/orchestrator.ts';
+import type { History } from './history.ts';
+import type { ItemLedger } from './item-ledger.ts';
+import type { Turn } from './turn.ts';
+
+export interface TurnContext {
+  readonly turn: Turn;
+  readonly signal: AbortSignal;
+  readonly history: History;
+  readonly ledger: ItemLedger;
+  readonly orchestrator: Orchestrator;
+  readonly artifacts: ArtifactPort;
+  /** Shared by a thread and its sub-agents; the key of the prompt cache. */
+  readonly sessionId: string;
+  /** Appends to history and to the rollout. */
+  record(origin: HistoryOrigin, item: ResponseItem, section?: string): void;
+  /** Resolves when all that was recorded is with the operating system. Never rejects. */
+  flush(): Promise<void>;
+  markExternal(): void;
+  tellRetry(error: TurnError): void;
+}

@@ -1,0 +1,85 @@
+// The life of a turn: input, then steps until the model has nothing more to do, then exactly one end. The order here is the order on the
+// wire and on disk: what the user said is recorded before the model is asked, and every item is closed before the turn is.
+import { messageOf } from '../common/errors.ts';
+import { logger } from '../common/log.ts';
+import type { TokenUsage } from '../model/client.ts';
+import type { MessageItem } from '../protocol/response-item.ts';
+import type { TurnError } from '../protocol/turn.ts';
+import { FatalToolError } from '../tools/result.ts';
+import { Interrupted, runStep, TurnFailure } from './sampling.ts';
+import type { StepContext } from './step-context.ts';
+import type { TurnEnd } from './turn.ts';
+import type { TurnContext } from './turn-context.ts';
+import { toModelMessage, type UserMessage, userMessageItem } from './user-input.ts';
+
+export interface LoopPorts {
+  /** Tells the model what has changed since it was told last. */
+  describeWorld(step: StepContext): Promise<void>;
+  nextStep(): StepContext;
+  /** Called when a step has ended, with what it cost. */
+  stepDone(usage: TokenUsage | null, step: StepContext): void;
+  /** Makes room when the history is near the model's limit; called before a step. */
+  makeRoom(step: StepContext): Promise<void>;
+  /** What a user message brings along (skills, context), told before it. */
+  beforeMessage(message: UserMessage): Promise<void>;
+}
+
+export interface LoopResult {
+  end: TurnEnd;
+  error: TurnError | null;
+}
+
+const ABORTED_MARKER = `<turn_aborted>
+The user stopped this turn on purpose. Calls that were running were aborted; they may have had effects. Check before you go on.
+</turn_aborted>`;
+
+const marker = (text: string): MessageItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+
+async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepContext): Promise<void> {
+  for (const message of context.turn.takeInputs()) {
+    context.ledger.addItem(userMessageItem(message));
+    await ports.beforeMessage(message);
+    context.record('user', await toModelMessage(message.input, step.settings.cwd));
+  }
+}
+
+async function steps(context: TurnContext, ports: LoopPorts): Promise<void> {
+  for (;;) {
+    const step = ports.nextStep();
+    await ports.makeRoom(step);
+    await ports.describeWorld(step);
+    await takeInputs(context, ports, step);
+    await context.flush();
+    if (context.signal.aborted) throw new Interrupted();
+    const outcome = await runStep(context, step);
+    ports.stepDone(outcome.usage, step);
+    if (outcome.empty) context.ledger.warning('The model gave an empty response: nothing was answered and no tool was called.');
+    if (outcome.calls.length === 0 && context.turn.closeIfIdle()) return;
+  }
+}
+
+/** Runs the turn to its end. Never rejects. */
+export async function runTurn(context: TurnContext, ports: LoopPorts): Promise<LoopResult> {
+  let result: LoopResult;
+  try {
+    await steps(context, ports);
+    result = { end: 'completed', error: null };
+  } catch (error) {
+    result = context.signal.aborted ? { end: 'interrupted', error: null } : resultOf(error);
+  }
+  context.turn.close();
+  if (result.end === 'interrupted') context.record('marker', marker(ABORTED_MARKER));
+  return result;
+}
+
+function resultOf(error: unknown): LoopResult {
+  if (error instanceof Interrupted) return { end: 'interrupted', error: null };
+  if (error instanceof TurnFailure) return { end: 'failed', error: error.error };
+  if (error instanceof FatalToolError)
+    return { end: 'failed', error: { message: error.message, codexErrorInfo: 'other', additionalDetails: null } };
+  logger().error({ error: messageOf(error), stack: error instanceof Error ? error.stack : undefined }, 'a turn failed unexpectedly');
+  return {
+    end: 'failed',
+    error: { message: `The turn failed unexpectedly: ${messageOf(error)}`, codexErrorInfo: 'other', additionalDetails: null },
+  };
+}

@@ -1,0 +1,65 @@
+// What is known of a turn after the fact: its items in the order in which they completed, and how it ended.
+import type { ThreadItem } from '../protocol/item.ts';
+import type { TurnError, TurnItemsView, TurnStatus, Turn as WireTurn } from '../protocol/turn.ts';
+
+export interface TurnRecord {
+  readonly id: string;
+  status: TurnStatus;
+  error: TurnError | null;
+  /** Seconds since 1970; null before the turn began to run. */
+  startedAt: number | null;
+  completedAt: number | null;
+  durationMs: number | null;
+  /** Completed items, in the order of their completion. */
+  readonly items: ThreadItem[];
+  /** Items that have begun and not ended, by id. */
+  readonly open: Map<string, ThreadItem>;
+}
+
+export const newTurnRecord = (id: string): TurnRecord => ({
+  id,
+  status: 'inProgress',
+  error: null,
+  startedAt: null,
+  completedAt: null,
+  durationMs: null,
+  items: [],
+  open: new Map(),
+});
+
+const lastMessage = (items: readonly ThreadItem[]): ThreadItem[] => {
+  const last = items.findLast((item) => item.type === 'agentMessage');
+  return last ? [last] : [];
+};
+
+const firstInput = (items: readonly ThreadItem[]): ThreadItem[] => {
+  const first = items.find((item) => item.type === 'userMessage');
+  return first ? [first] : [];
+};
+
+function itemsFor(record: TurnRecord, view: TurnItemsView): ThreadItem[] {
+  if (view === 'notLoaded') return [];
+  if (view === 'summary') return [...firstInput(record.items), ...lastMessage(record.items)];
+  return [...record.items, ...record.open.values()];
+}
+
+/** A turn as a client reads it. */
+export function wireTurn(record: TurnRecord, view: TurnItemsView): WireTurn {
+  return {
+    id: record.id,
+    rootTurnId: record.id,
+    items: itemsFor(record, view),
+    itemsView: view,
+    status: record.status,
+    error: record.error,
+    startedAt: record.startedAt,
+    completedAt: record.completedAt,
+    durationMs: record.durationMs,
+  };
+}
+
+/** The form of turn/completed: only the last agent message, as clients parse a closed union there. */
+export function completedTurn(record: TurnRecord): WireTurn {
+  const items = lastMessage(record.items);
+  return { ...wireTurn(record, 'notLoaded'), items, itemsView: items.length ? 'summary' : 'notLoaded' };
+}
