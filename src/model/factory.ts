@@ -32,6 +32,10 @@ class LazyClient implements ModelClient {
   }
 
   close(): void {
-    void this.#loading?.then((client) => client.close());
+    void this.#loading?.then(
+      (client) => client.close(),
+      // Told already to whoever asked for the stream.
+      () => {},
+    );
   }
 }

@@ -151,8 +151,9 @@ function freeformInput(text: string): string | undefined {
 /** The arguments under which a freeform call of the history is shown to such a model. */
 export const freeformArguments = (input: string): string => JSON.stringify({ input });
 
-/** A schema that providers take as the parameters of a function: an object at its root. */
+/** A schema that providers take as the parameters of a function: an object at its root, with a list of members. */
 export function objectSchema(schema: JsonSchema): Record<string, unknown> {
   if (typeof schema === 'boolean') return { type: 'object', properties: {} };
-  return schema.type === 'object' ? schema : { ...schema, type: 'object' };
+  const whole = 'properties' in schema || '$ref' in schema ? schema : { ...schema, properties: {} };
+  return whole.type === 'object' ? whole : { ...whole, type: 'object' };
 }

@@ -1,13 +1,13 @@
 // One streamed POST: bytes of the provider → SSE events → a wire's decoder → batches of model events. All HTTP wires share it, so
 // that abort, silence, cut streams and kept connections behave alike whoever answers.
-import http from 'node:http';
-import type https from 'node:https';
+import type http from 'node:http';
 import { createParser } from 'eventsource-parser';
 import { messageOf, systemCode } from '../common/errors.ts';
 import { preview } from '../common/text.ts';
 import { ModelError, type ModelEvent } from './client.ts';
 import { EventPipe } from './event-pipe.ts';
 import { abortedError, cutError, httpError } from './model-errors.ts';
+import { plainHttp, secureHttp } from './node-http.ts';
 import { type RequestTarget, redact } from './provider.ts';
 
 /** Contract: translates SSE events of one response; a ModelError that it throws ends the attempt after the events already pushed. */
@@ -33,9 +33,6 @@ const EVENT_LIMIT = 64 * 1024 * 1024;
 const FREE_SOCKET_MS = 60_000;
 /** After the last event the rest of the answer is awaited this long, so that the connection can be used again. */
 const TAIL_MS = 500;
-
-/** Loaded on first use: a daemon on a local model never needs TLS. */
-const tls = (): typeof https => process.getBuiltinModule('node:https');
 
 export class HttpStreamer {
   /** One agent a scheme, made on first use; they hold the kept connections. */
@@ -133,11 +130,11 @@ class StreamRun {
     let agent = this.#agents.get(target.url.protocol);
     if (!agent) {
       const options = { keepAlive: true, scheduling: 'lifo', timeout: FREE_SOCKET_MS } as const;
-      agent = secure ? new (tls().Agent)(options) : new http.Agent(options);
+      agent = new (secure ? secureHttp() : plainHttp()).Agent(options);
       this.#agents.set(target.url.protocol, agent);
     }
     const bytes = Buffer.from(body);
-    const request = (secure ? tls() : http).request(target.url, {
+    const request = (secure ? secureHttp() : plainHttp()).request(target.url, {
       method: 'POST',
       agent,
       headers: { ...headers, 'content-length': bytes.length },

@@ -1,8 +1,8 @@
 // From what a provider said (an HTTP answer, an error inside the stream) to a ModelError. All wires share it, so that one cause has
 // one kind whoever reports it.
-import { STATUS_CODES } from 'node:http';
 import { preview } from '../common/text.ts';
 import { ModelError, type ModelErrorKind } from './client.ts';
+import { statusLine } from './node-http.ts';
 import { redact } from './provider.ts';
 
 export interface HttpFailure {
@@ -112,7 +112,7 @@ export function httpError(failure: HttpFailure): ModelError {
   const kind = byStatus === 'unauthorized' || byStatus === 'forbidden' || byFault === undefined ? byStatus : sharper(byStatus, byFault);
   const said = redact(fault.message ?? preview(failure.body.trim(), 1000), failure.secrets);
   const named = kind === 'notFound' && fault.code === 'model_not_found';
-  const full = `unexpected status ${status} ${STATUS_CODES[status] ?? 'Unknown'}: ${said || 'no message'}, url: ${failure.shownUrl}`;
+  const full = `unexpected status ${statusLine(status)}: ${said || 'no message'}, url: ${failure.shownUrl}`;
   return new ModelError(kind, said && (named || PLAIN.has(kind)) ? said : full, {
     httpStatus: status,
     retryable: RETRYABLE.has(kind) || status === 408 || status === 409 || status === 425,

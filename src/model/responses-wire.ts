@@ -17,7 +17,7 @@ function functionTool(spec: FunctionSpec): Wire {
     // Absent means strict there, and strict refuses most schemas.
     strict: spec.strict ?? false,
     ...(spec.deferLoading ? { defer_loading: true } : {}),
-    parameters: typeof spec.parameters === 'boolean' ? objectSchema(spec.parameters) : spec.parameters,
+    parameters: objectSchema(spec.parameters),
   };
 }
 

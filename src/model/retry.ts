@@ -1,7 +1,7 @@
 // The arithmetic of trying again: whether, and after how long. Pure; the turn loop counts, waits and tells the client.
-import { STATUS_CODES } from 'node:http';
 import type { CodexErrorInfo } from '../protocol/turn.ts';
 import type { ModelError } from './client.ts';
+import { statusLine } from './node-http.ts';
 
 export interface RetryLimits {
   /** Tries after failures before the response began to stream. */
@@ -56,7 +56,7 @@ export function decideRetry(question: {
 
 function exhaustedMessage(error: ModelError, retries: number): string {
   if (retries === 0) return error.message;
-  const status = error.httpStatus === undefined ? '' : `, last status: ${error.httpStatus} ${STATUS_CODES[error.httpStatus] ?? 'Unknown'}`;
+  const status = error.httpStatus === undefined ? '' : `, last status: ${statusLine(error.httpStatus)}`;
   return `exceeded retry limit after ${retries} ${retries === 1 ? 'retry' : 'retries'}${status}: ${error.message}`;
 }
 
