@@ -87,16 +87,32 @@ const NESTING = new Set([
 
 const isBlank = (gap: string): boolean => /^(?:[ \t\n]|\\\n)*$/.test(gap) && (!gap.includes('\\\n') || /[ \t]/.test(gap));
 
+/** Words, and the lone $ that the grammar leaves without a name. */
+const isWordLike = (node: Node): boolean =>
+  WORDS.has(node.type) || node.type === 'command_name' || node.type === '$' || node.type.endsWith('_redirect');
+
 /** A tree that skips characters, or a blank that the shell would not take for one, is not to be trusted. */
 function checkGaps(node: Node, source: string, out: Collected): void {
   if (LOOSE_TEXT.has(node.type) || node.childCount === 0) return;
   let at = node.type === 'program' ? 0 : node.startIndex;
+  let before: Node | undefined;
   for (const child of node.children) {
     if (child.startIndex > at && !isBlank(source.slice(at, child.startIndex))) {
       // A continuation directly before an operator is harmless; between two words it would join them.
       if (child.isNamed || !/^(?:[ \t\n]|\\\n)*$/.test(source.slice(at, child.startIndex)))
         out.unread ??= 'there is text that no part of its syntax accounts for';
     }
+    if (
+      node.type !== 'concatenation' &&
+      isWordLike(child) &&
+      before !== undefined &&
+      isWordLike(before) &&
+      before.endIndex === child.startIndex
+    ) {
+      // The shell reads two words without a blank between them as one.
+      out.unread ??= 'one of its words cannot be told from the next';
+    }
+    before = child;
     at = Math.max(at, child.endIndex);
   }
   if (node.type === 'program' && !isBlank(source.slice(at))) out.unread ??= 'there is text after its end';
@@ -160,6 +176,8 @@ function commandOf(node: Node, outer: readonly Node[], place: Place, out: Collec
       out.plain = false;
       assignments.push(assignmentOf(child, out));
     } else if (child.type === 'command_name' || WORDS.has(child.type)) words.push(wordOf(child));
+    // A lone $ and the like: a part of the command that is no word of the grammar.
+    else words.push({ text: child.text, kind: 'dynamic' });
   };
   for (const child of node.children) take(child);
   for (const child of outer) take(child);
