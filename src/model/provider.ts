@@ -13,7 +13,9 @@ export interface ProviderConfig {
   readonly wireApi: WireApi;
   /** The environment variable that must hold the key. */
   readonly envKey?: string;
-  /** Asked for each request, so that a changed key counts at once. Without it `envKey` is read from the environment. */
+  /** How to get such a key, for the user who has none. */
+  readonly envKeyInstructions?: string;
+  /** Asked for each request, so that a changed key counts at once. When it has none, `envKey` is read from the environment. */
   readonly apiKey?: () => string | undefined;
   readonly httpHeaders: Readonly<Record<string, string>>;
   /** Header name → environment variable; an unset or empty variable sends no header. */
@@ -87,14 +89,15 @@ export function requestHeaders(
   };
   put(wire);
   put(session);
-  const key = config.apiKey ? config.apiKey() : config.envKey ? process.env[config.envKey] : undefined;
+  const key = config.apiKey?.() ?? (config.envKey ? process.env[config.envKey] : undefined);
   if (key) {
     put(authorize(key));
     secrets.push(key);
   } else if (config.envKey) {
+    const how = config.envKeyInstructions ? `. ${config.envKeyInstructions}` : '';
     throw new ModelError(
       'unauthorized',
-      `model provider "${config.id}" needs a key: set the environment variable ${config.envKey}, or choose another model_provider`,
+      `model provider "${config.id}" needs a key: set the environment variable ${config.envKey}, or choose another model_provider${how}`,
     );
   }
   put(config.httpHeaders);
