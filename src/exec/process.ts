@@ -5,14 +5,19 @@ export interface ProcessRequest {
   readonly argv: readonly string[];
   /** Absolute. A missing folder is a failedToStart that names it. */
   readonly cwd: string;
-  /** The whole environment of the child; nothing is inherited. */
+  /** The whole environment of the child; nothing is inherited. The runner adds PWD and its own mark HARNESSD_PROCESS only. */
   readonly env: Readonly<Record<string, string>>;
-  /** A terminal (stdout and stderr merged by nature), or pipes (merged in arrival order). */
+  /** A terminal (stdout and stderr merged by nature), or pipes. */
   readonly tty: boolean;
   readonly size?: { readonly rows: number; readonly cols: number };
   /** With pipes: 'closed' gives end of file at once, 'open' allows write(). A terminal is always open. */
   readonly stdin: 'closed' | 'open';
-  /** Wall-clock limit in ms; none by default. */
+  /**
+   * With pipes: stdout and stderr share one pipe, so that their order is exactly the order of the writes; everything then
+   * carries the label 'stdout' (without FIFOs, on Windows, it is as with false). Default false: two pipes, each labelled, in the order in which the bytes arrive.
+   */
+  readonly merged?: boolean;
+  /** Wall-clock limit in ms from the spawn on; none by default. */
   readonly timeoutMs?: number;
 }
 
@@ -20,6 +25,7 @@ export type ProcessOutcome =
   | { type: 'exited'; exitCode: number }
   /** Death by a signal; shells show it as 128 + number. */
   | { type: 'signalled'; signal: string; exitCode: number }
+  /** exitCode is 124. */
   | { type: 'timedOut'; exitCode: number }
   /** Ended by terminate(). */
   | { type: 'cancelled'; exitCode: number }
@@ -32,19 +38,21 @@ export interface ProcessOutput {
 
 /**
  * Contract: output is delivered in order and completely before `exited` settles (a background child that holds the pipe open
- * delays it by a short drain only). `exited` never rejects. terminate() ends the whole process group: TERM, a grace, KILL, and
- * resolves when the group is empty; calling it after the end does nothing. write() to a closed stdin or an ended process is a
- * no-op that reports false.
+ * delays it by a short drain only; while paused the rest waits for resume()). `exited` never rejects. terminate() ends the
+ * whole process group: TERM, a grace, KILL, and resolves when the group is empty; after the end it ends what the command left
+ * running in the background, and the outcome stays what it was. write() to a closed stdin or an ended process is a no-op that
+ * reports false.
  */
 export interface RunningProcess {
+  /** Undefined until the process is up: starting is asynchronous. */
   readonly pid: number | undefined;
   readonly exited: Promise<ProcessOutcome>;
-  /** Set once by the owner before any output can arrive (the runner starts reading on the next tick). */
+  /** Set once by the owner in the same tick as start(), before any output can arrive. */
   onOutput(listener: (output: ProcessOutput) => void): void;
   write(data: string | Uint8Array): boolean;
   closeStdin(): void;
   resize(rows: number, cols: number): void;
-  /** Stops reading, so that the child blocks on a full pipe; resume() goes on. */
+  /** Stops reading, so that the child blocks on a full pipe; resume() goes on. Without effect once terminate() was called. */
   pause(): void;
   resume(): void;
   terminate(graceMs?: number): Promise<void>;
@@ -52,6 +60,6 @@ export interface RunningProcess {
 
 export interface ProcessRunner {
   start(request: ProcessRequest): RunningProcess;
-  /** Ends everything that still runs; resolves when nothing is left. */
+  /** Ends everything that still runs, background children included; resolves when nothing is left. */
   endAll(graceMs: number): Promise<void>;
 }
