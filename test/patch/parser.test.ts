@@ -89,7 +89,9 @@ describe('forms', () => {
     expect(u.type === 'update' && u.chunks).toEqual([
       chunk(3, [line(' ', 'x'), line('-', 'y'), line('+', 'z')], { lineHint: 2, oldUnterminated: true }),
     ]);
-    expect(hunks(patch('*** Add File: a', '+x', '\\ No newline at end of file'))).toEqual([{ type: 'add', path: 'a', line: 2, content: 'x' }]);
+    expect(hunks(patch('*** Add File: a', '+x', '\\ No newline at end of file'))).toEqual([
+      { type: 'add', path: 'a', line: 2, content: 'x' },
+    ]);
   });
 
   it('[patch.parse.u2028] only \\n ends a line', () => {
@@ -97,7 +99,13 @@ describe('forms', () => {
   });
 
   it('[patch.parse.raw] tells a patch from other text', () => {
-    expect([add('a', 'x'), `\n  ${add('a', 'x')}`, 'ls', '', 'echo "*** Begin Patch"'].map(looksLikePatch)).toEqual([true, true, false, false, false]);
+    expect([add('a', 'x'), `\n  ${add('a', 'x')}`, 'ls', '', 'echo "*** Begin Patch"'].map(looksLikePatch)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -147,7 +155,12 @@ describe('errors', () => {
       2,
       "invalid hunk at line 2, Update file hunk for path 'a.txt' is empty: it needs '@@' hunks, or a '*** Move to: {path}' line",
     ],
-    ['empty hunk', update('a', '@@ f'), 3, "invalid hunk at line 3, Update hunk is empty: after '@@' come lines that start with ' ', '+' or '-'"],
+    [
+      'empty hunk',
+      update('a', '@@ f'),
+      3,
+      "invalid hunk at line 3, Update hunk is empty: after '@@' come lines that start with ' ', '+' or '-'",
+    ],
     [
       'after the end',
       `${add('a', 'x')}\nmore`,
@@ -181,7 +194,7 @@ describe('errors', () => {
   it('[patch.parse.bounded] an error stays small and whole characters stay whole', () => {
     const error = errorOf(update('a', '@@', '世😀'.repeat(100_000)));
     expect(error.message.length).toBeLessThan(600);
-    expect(error.message.isWellFormed?.() ?? true).toBe(true);
+    expect(/\p{Surrogate}/u.test(error.message)).toBe(false);
   });
 });
 
@@ -189,7 +202,12 @@ describe('streaming', () => {
   it('[patch.stream.preview] the changes known so far grow line by line', () => {
     const parser = new PatchParser();
     const seen: unknown[] = [];
-    for (const part of ['*** Begin Patch\n*** Add File: s', '.txt\n+one\n+tw', 'o\n*** Update File: a\n*** Move to: b\n@@ f\n-x\n+', 'y\n*** End Patch']) {
+    for (const part of [
+      '*** Begin Patch\n*** Add File: s',
+      '.txt\n+one\n+tw',
+      'o\n*** Update File: a\n*** Move to: b\n@@ f\n-x\n+',
+      'y\n*** End Patch',
+    ]) {
       parser.push(part);
       seen.push(parser.snapshot());
     }
