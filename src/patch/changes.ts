@@ -46,9 +46,9 @@ export function previewChanges(sections: readonly SectionPreview[], cwd: string)
   for (const { type, path: written, moveTo, diff } of sections) {
     const at = absolute(written);
     const known = changes.get(at);
-    if (type === 'update' && known?.kind.type === 'update') {
+    if (type === 'update' && known && known.kind.type !== 'delete') {
       known.diff += diff;
-      if (moveTo !== undefined) known.kind.move_path = absolute(moveTo);
+      if (moveTo !== undefined && known.kind.type === 'update') known.kind.move_path = absolute(moveTo);
       continue;
     }
     const kind: FileChange['kind'] = type === 'update' ? { type, move_path: moveTo === undefined ? null : absolute(moveTo) } : { type };

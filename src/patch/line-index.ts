@@ -29,14 +29,38 @@ export function lineForm(line: string, level: Level): string {
   return level === 2 ? line.trim() : normalForm(line);
 }
 
+/** Lines to look for, as numbers that stand for their text at one level; undefined when the file lacks one of them. */
+export interface Pattern {
+  readonly level: Level;
+  readonly ids: readonly number[] | undefined;
+}
+
+/** One level of a file: equal lines have equal numbers, so that a search compares numbers, however long and alike the lines are. */
+interface Form {
+  readonly texts: readonly string[];
+  readonly ids: Int32Array;
+  readonly idOf: ReadonlyMap<string, number>;
+}
+
+function formOf(texts: readonly string[]): Form {
+  const idOf = new Map<string, number>();
+  const ids = Int32Array.from(texts, (text) => {
+    const known = idOf.get(text);
+    if (known !== undefined) return known;
+    const id = idOf.size;
+    idOf.set(text, id);
+    return id;
+  });
+  return { texts, ids, idOf };
+}
+
 export class LineIndex {
   readonly #lines: readonly string[];
   /** Filled level by level, on first use: most hunks match exactly. */
-  readonly #forms: (readonly string[])[];
+  readonly #forms: Form[] = [];
 
   constructor(lines: readonly string[]) {
     this.#lines = lines;
-    this.#forms = [lines];
   }
 
   get length(): number {
@@ -47,24 +71,41 @@ export class LineIndex {
     return this.#lines[line];
   }
 
-  form(level: Level): readonly string[] {
-    this.#forms[level] ??= this.#lines.map((line) => lineForm(line, level));
+  #form(level: Level): Form {
+    this.#forms[level] ??= formOf(this.#lines.map((line) => lineForm(line, level)));
     return this.#forms[level];
   }
 
-  /** Whether the pattern, already in the form of the level, stands at this line. */
-  matchesAt(pattern: readonly string[], level: Level, start: number): boolean {
-    if (start < 0 || start + pattern.length > this.length) return false;
-    const lines = this.form(level);
-    for (let i = 0; i < pattern.length; i++) if (lines[start + i] !== pattern[i]) return false;
+  texts(level: Level): readonly string[] {
+    return this.#form(level).texts;
+  }
+
+  pattern(lines: readonly string[], level: Level): Pattern {
+    const { idOf } = this.#form(level);
+    const ids: number[] = [];
+    for (const line of lines) {
+      const id = idOf.get(lineForm(line, level));
+      if (id === undefined) return { level, ids: undefined };
+      ids.push(id);
+    }
+    return { level, ids };
+  }
+
+  matchesAt(pattern: Pattern, start: number): boolean {
+    const wanted = pattern.ids;
+    if (!wanted || start < 0 || start + wanted.length > this.length) return false;
+    const { ids } = this.#form(pattern.level);
+    for (let i = 0; i < wanted.length; i++) if (ids[start + i] !== wanted[i]) return false;
     return true;
   }
 
   /** First lines of every place from `from` on, at most `limit`. */
-  find(pattern: readonly string[], level: Level, from: number, limit = Number.POSITIVE_INFINITY): number[] {
+  find(pattern: Pattern, from: number, limit = Number.POSITIVE_INFINITY): number[] {
     const found: number[] = [];
-    for (let start = Math.max(0, from); start + pattern.length <= this.length && found.length < limit; start++) {
-      if (this.matchesAt(pattern, level, start)) found.push(start);
+    if (!pattern.ids) return found;
+    const end = this.length - pattern.ids.length;
+    for (let start = Math.max(0, from); start <= end && found.length < limit; start++) {
+      if (this.matchesAt(pattern, start)) found.push(start);
     }
     return found;
   }

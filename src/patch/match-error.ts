@@ -47,20 +47,20 @@ function hint(index: LineIndex, old: readonly string[], chunk: Chunk, cursor: Cu
   const where = `\n(hunk at line ${chunk.line} of the patch`;
   if (index.length === 0) return `${where}; the file is empty)`;
   if (index.length * old.length > MAX_WORK) return `${where}; read the file again and copy its lines exactly)`;
-  const pattern = old.map((line) => lineForm(line, 3));
-  const before = index.find(pattern, 3, 0, 1)[0];
+  const before = index.find(index.pattern(old, 3), 0, 1)[0];
   if (before !== undefined) {
     const after = chunk.anchors.length > 0 ? "its '@@' line" : 'the hunk before it';
     const reached = Math.max(cursor.after, before + 1);
     return `${where}; these lines are at line ${before + 1} of the file, but not after ${after}, which reaches line ${reached}. Keep the hunks in file order)`;
   }
+  const pattern = old.map((line) => lineForm(line, 3));
   const nearest = divergence(index, pattern) ?? similarLine(index, pattern);
   return nearest === undefined ? `${where}; nothing like it is in the file: read it again)` : `${where}; ${nearest})`;
 }
 
 /** The place where most of the first lines fit, and what stands where they stop to. */
 function divergence(index: LineIndex, pattern: readonly string[]): string | undefined {
-  const lines = index.form(3);
+  const lines = index.texts(3);
   let best = { start: 0, count: 0 };
   for (let start = 0; start < lines.length; start++) {
     let count = 0;
@@ -96,7 +96,7 @@ function similarLine(index: LineIndex, pattern: readonly string[]): string | und
   if (wanted === undefined) return undefined;
   const counts = pairs(wanted);
   let best = { line: -1, score: 0.6 };
-  const lines = index.form(3);
+  const lines = index.texts(3);
   for (let i = 0; i < Math.min(lines.length, 5_000); i++) {
     const score = similarity(counts, wanted.length - 1, lines[i].slice(0, MAX_LINE));
     if (score > best.score) best = { line: i, score };

@@ -1,5 +1,5 @@
 // Finds the place of a hunk in a file. Exact wins over loose; a loose match must be the only one; anchors narrow the search in order.
-import { LEVELS, type Level, type LineIndex, lineForm } from './line-index.ts';
+import { LEVELS, type LineIndex, lineForm, type Pattern } from './line-index.ts';
 import type { Chunk, PatchLine } from './patch.ts';
 
 /** Where the search may begin: after the hunk before, or, failing that, already inside its trailing context. */
@@ -64,7 +64,7 @@ export function findChunk(index: LineIndex, chunk: Chunk, cursor: Cursor): Match
 function anchorLines(index: LineIndex, anchor: string, from: number, to = index.length): number[] {
   for (const level of LEVELS) {
     const found = index
-      .find([lineForm(anchor, level)], level, from, level === 0 && to === index.length ? 1 : undefined)
+      .find(index.pattern([anchor], level), from, level === 0 && to === index.length ? 1 : undefined)
       .filter((line) => line < to);
     if (found.length > 0) return found;
   }
@@ -75,7 +75,7 @@ function anchorLines(index: LineIndex, anchor: string, from: number, to = index.
 function anchorPrefixes(index: LineIndex, anchor: string, from: number): number[] {
   const start = lineForm(anchor, 3);
   const found: number[] = [];
-  const lines = index.form(3);
+  const lines = index.texts(3);
   for (let i = Math.max(0, from); i < lines.length; i++) if (lines[i].startsWith(start)) found.push(i);
   return found;
 }
@@ -122,11 +122,11 @@ function findBody(index: LineIndex, chunk: Chunk, lines: readonly PatchLine[], s
   if (old.length === 0) return insertion(index, chunk, scopes, place);
   if (chunk.endOfFile) {
     const start = index.length - old.length;
-    const fits = LEVELS.some((level) => index.matchesAt(forms(old, level), level, start));
+    const fits = LEVELS.some((level) => index.matchesAt(index.pattern(old, level), start));
     if (fits && scopes.some((scope) => start >= scope.loose)) return place(start);
   }
   for (const level of LEVELS) {
-    const result = findAtLevel(index, chunk, forms(old, level), level, scopes);
+    const result = findAtLevel(index, chunk, index.pattern(old, level), scopes);
     if (result !== undefined) return typeof result === 'number' ? place(result) : result;
   }
   return { type: 'missing' };
@@ -142,22 +142,14 @@ function insertion(index: LineIndex, chunk: Chunk, scopes: readonly Scope[], pla
   return anchors[0] + 1 < scopes[0].from ? { type: 'behind', anchor: anchors[0] } : place(scopes[0].from);
 }
 
-const forms = (lines: readonly string[], level: Level): string[] => lines.map((line) => lineForm(line, level));
-
 /** The place at one level, the candidates when they are equally loose, or undefined when there is none. */
-function findAtLevel(
-  index: LineIndex,
-  chunk: Chunk,
-  pattern: readonly string[],
-  level: Level,
-  scopes: readonly Scope[],
-): number | MatchResult | undefined {
+function findAtLevel(index: LineIndex, chunk: Chunk, pattern: Pattern, scopes: readonly Scope[]): number | MatchResult | undefined {
   const places = new Set<number>();
   const anchors: number[] = [];
   for (const scope of scopes) {
-    const found = findInScope(index, chunk, pattern, level, scope);
+    const found = findInScope(index, chunk, pattern, scope);
     if (found.length === 0) continue;
-    if (found.length > 1 && level > 0) return { type: 'ambiguous', what: 'lines', at: found };
+    if (found.length > 1 && pattern.level > 0) return { type: 'ambiguous', what: 'lines', at: found };
     places.add(found.length === 1 ? found[0] : nearestTo(found, chunk.lineHint ?? 0));
     if (scope.anchor !== undefined) anchors.push(scope.anchor);
   }
@@ -166,13 +158,13 @@ function findAtLevel(
   return places.values().next().value;
 }
 
-function findInScope(index: LineIndex, chunk: Chunk, pattern: readonly string[], level: Level, scope: Scope): number[] {
+function findInScope(index: LineIndex, chunk: Chunk, pattern: Pattern, scope: Scope): number[] {
   // A hunk that repeats its anchor as its first line begins there, not at the next place that looks like it.
-  if (scope.anchor === scope.loose && pattern.length > 1 && index.matchesAt(pattern, level, scope.loose)) return [scope.loose];
+  if (scope.anchor === scope.loose && (pattern.ids?.length ?? 0) > 1 && index.matchesAt(pattern, scope.loose)) return [scope.loose];
   // An anchor makes the first place after it the right one, as an exact match does; a line hint chooses among all.
-  const limit = (level === 0 || scope.anchor !== undefined) && chunk.lineHint === undefined ? 1 : undefined;
-  const found = index.find(pattern, level, scope.from, limit);
-  return found.length === 0 && scope.loose < scope.from ? index.find(pattern, level, scope.loose, limit) : found;
+  const limit = (pattern.level === 0 || scope.anchor !== undefined) && chunk.lineHint === undefined ? 1 : undefined;
+  const found = index.find(pattern, scope.from, limit);
+  return found.length === 0 && scope.loose < scope.from ? index.find(pattern, scope.loose, limit) : found;
 }
 
 function nearestTo(candidates: readonly number[], line: number): number {

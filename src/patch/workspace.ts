@@ -1,5 +1,6 @@
 // The files of one patch while it is planned: read once, then changed in memory only, so that later sections see earlier ones.
 
+import path from 'node:path';
 import { systemCode } from '../common/errors.ts';
 import type { PatchFs } from './fs.ts';
 import { reasonOf } from './fs-error.ts';
@@ -65,6 +66,11 @@ export class Workspace {
   }
 
   resolve(written: string): string {
+    if (written.endsWith('/'))
+      throw new PlanFailure(
+        `${written} names a folder; a patch changes files only, and makes their folders by itself`,
+        path.resolve(this.#cwd, written),
+      );
     try {
       return resolvePatchPath(this.#cwd, written);
     } catch (error) {

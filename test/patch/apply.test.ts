@@ -155,6 +155,12 @@ describe('refused before the first write', () => {
       (cwd) =>
         `Failed to read ${cwd}/x: No such file or directory\n\nFailed to find expected lines in ${cwd}/b:\nzzz\n(hunk at line 4 of the patch; nothing like it is in the file: read it again)`,
     ],
+    [
+      'a path that ends as a folder',
+      {},
+      add('d/', 'x'),
+      () => 'd/ names a folder; a patch changes files only, and makes their folders by itself',
+    ],
     ['NUL in a path', {}, add('a\0b', 'x'), () => 'Failed to resolve a\\0b: the path holds a NUL character'],
   ];
   it.each(rows)('[patch.plan] %s', async (_name, files, body, message) => {

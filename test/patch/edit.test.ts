@@ -174,6 +174,22 @@ describe('CRLF patch text', () => {
   });
 });
 
+describe('size', () => {
+  it('[patch.edit.repetitive] a long hunk in a long file of equal lines is searched in reasonable time', () => {
+    const started = performance.now();
+    const lines = [...Array.from({ length: 3_000 }, () => ' the same line again'), '-the last one'];
+    const result = edit(`${'the same line again\n'.repeat(60_000)}the last one, not quite\n`, update('a', '@@', ...lines, '+x'));
+    expect(result.startsWith('ERROR Failed to find expected lines in /w/a:\nthe same line again\n')).toBe(true);
+    expect(result.length).toBeLessThan(2_000);
+    expect(
+      edit(`${'the same line again\n'.repeat(60_000)}the last one\nthe last one\n`, update('a', '@@', ...lines, '+x')).endsWith(
+        'again\nx\nthe last one\n',
+      ),
+    ).toBe(true);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
 // ---------- properties ----------
 
 type Edit = { type: 'keep' } | { type: 'remove' } | { type: 'replace' | 'insert'; lines: string[] };
