@@ -48,10 +48,18 @@ const ROOT_CAPABILITIES = [
 ];
 
 /**
- * In a terminal the command runs as a foreground job of a small shell: Ctrl-C then reaches the command's own process group and not
- * bubblewrap, which would die of it and take along a command that handles the signal. The shell's own messages go nowhere.
+ * In a terminal the command runs as the foreground job of a small shell: Ctrl-C then reaches the command's own process group and not
+ * bubblewrap, which would die of it and take along a command that handles the signal. The outer shell needs its stderr for that, so
+ * a second one stands between to swallow what a shell says about a child that died ("Killed"). A command stopped by Ctrl-Z ends,
+ * with 148: nobody is there to continue it.
  */
-const FOREGROUND_JOB = 'set -m; { "$@" 2>&3 3>&-; } 3>&2 2>/dev/null; exit $?';
+const FOREGROUND_JOB = 'set -m; "$@"; exit $?';
+const SILENT_DEATH = '{ "$@" 2>&3 3>&-; } 3>&2 2>/dev/null; exit $?';
+
+function foregroundJob(bash: string): string[] {
+  // -p: neither BASH_ENV nor exported functions get a word in.
+  return [FOREGROUND_JOB, SILENT_DEATH].flatMap((script) => [bash, '-p', '-c', script, path.basename(bash)]);
+}
 
 /** Parents first, as a later mount covers an earlier one: a root granted inside a guarded folder lies over it, the rest stays shut. */
 function mounts(permissions: RestrictedPermissions, guarded: readonly string[]): string[] {
@@ -77,7 +85,7 @@ export function bubblewrapArgv(program: string, input: BubblewrapInput): string[
   if (uid === 0) args.push(...ROOT_CAPABILITIES);
   args.push('--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', ...hideServices(uid));
   args.push(...mounts(permissions, input.guarded), '--chdir', input.cwd, '--');
-  if (tty && bash !== undefined) args.push(bash, '-p', '-c', FOREGROUND_JOB, path.basename(bash));
+  if (tty && bash !== undefined) args.push(...foregroundJob(bash));
   else if (!fs.existsSync(input.argv[0] ?? '')) args.push('/bin/sh', '-c', 'exec "$@"', 'sh');
   return [...args, ...input.argv];
 }
