@@ -2,6 +2,7 @@
 // The files are looked for beside our own code only, never in the working folder: a repository must not bring its own grammar.
 import fs from 'node:fs';
 import path from 'node:path';
+import v8 from 'node:v8';
 import type { Parser } from 'web-tree-sitter';
 
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -39,16 +40,32 @@ export function wasmPath(name: string): string {
 /** Written once by the first caller; a failed load is forgotten so that the next call tries again. */
 let loading: Promise<Parser> | undefined;
 
+/**
+ * The optimising compiler needs over a second for the lexer of this grammar and stops the event loop meanwhile (measured: 1.2 s after
+ * the first parse). The baseline code parses as fast for texts of this size, so only that is made of it; a module keeps what it was
+ * compiled with, and others are not affected once the switch is back.
+ */
+async function withBaselineCode<T>(compile: () => Promise<T>): Promise<T> {
+  v8.setFlagsFromString('--liftoff-only');
+  try {
+    return await compile();
+  } finally {
+    v8.setFlagsFromString('--no-liftoff-only');
+  }
+}
+
 async function load(): Promise<Parser> {
   const { Language, Parser } = await import('web-tree-sitter');
   const [engine, grammar] = await Promise.all([
     fs.promises.readFile(wasmPath('web-tree-sitter.wasm')),
     fs.promises.readFile(wasmPath('tree-sitter-bash.wasm')),
   ]);
-  await Parser.init({ wasmBinary: engine });
-  const parser = new Parser();
-  parser.setLanguage(await Language.load(grammar));
-  return parser;
+  return withBaselineCode(async () => {
+    await Parser.init({ wasmBinary: engine });
+    const parser = new Parser();
+    parser.setLanguage(await Language.load(grammar));
+    return parser;
+  });
 }
 
 export function shellGrammar(): Promise<Parser> {
