@@ -184,10 +184,17 @@ describe.skipIf(kind.type !== 'bubblewrap')('bubblewrap', () => {
       `unshare -Ur -m mount -o remount,bind,rw ${outside} ${outside}`,
       'kill -9 -1',
       'ls /proc/self/root/proc/1/root/../../outside/none',
-      'echo 1 > /proc/sysrq-trigger',
     ];
     await succeed(Object.fromEntries(tries.map((t) => [t, `${t}; echo x > ../outside/w.txt`])));
     expect(fs.readdirSync(outside)).toEqual(['o.txt']);
+    // Each opens for writing and changes nothing.
+    const kernel = ['/proc/sysrq-trigger', '/proc/sys/kernel/core_pattern', '/proc/sys/vm/swappiness', '/sys/power/state'].filter((f) =>
+      fs.existsSync(f),
+    );
+    expect(await succeed(Object.fromEntries(kernel.map((f) => [f, `: >> ${f}`])))).toEqual([]);
+    expect(
+      (await inside('grep -q "^CapEff:.*[1-9a-f]" /proc/self/status; capsh --print 2>/dev/null | grep -c sys_admin; true')).output,
+    ).not.toMatch(/^[1-9]/m);
     expect((await inside('ps -e | wc -l || true; kill -0 1 && echo $$')).output).not.toContain(`${process.pid}`);
   });
 

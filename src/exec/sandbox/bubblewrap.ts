@@ -29,6 +29,17 @@ export const serviceSockets = (uid: number): string[] => [
   `/run/user/${uid}`,
 ];
 
+/**
+ * Settings of the running kernel, which its files let root write even from a user namespace: /proc/sys/kernel/core_pattern alone is
+ * a way to run a program outside. An ordinary user is kept out by the files themselves.
+ */
+const KERNEL_SETTINGS = ['sys', 'sysrq-trigger', 'fs', 'irq', 'bus', 'scsi', 'acpi', 'driver', 'mtrr', 'dynamic_debug', 'latency_stats'];
+
+function shutKernelSettings(): string[] {
+  const existing = KERNEL_SETTINGS.map((name) => `/proc/${name}`).filter((p) => fs.existsSync(p));
+  return existing.flatMap((p) => ['--ro-bind', p, p]);
+}
+
 function hideServices(uid: number): string[] {
   return serviceSockets(uid).flatMap((door) => {
     const stat = fs.statSync(door, { throwIfNoEntry: false });
@@ -50,11 +61,11 @@ const ROOT_CAPABILITIES = [
 /**
  * In a terminal the command runs as the foreground job of a small shell: Ctrl-C then reaches the command's own process group and not
  * bubblewrap, which would die of it and take along a command that handles the signal. The outer shell needs its stderr for that, so
- * a second one stands between to swallow what a shell says about a child that died ("Killed"). A command stopped by Ctrl-Z ends,
- * with 148: nobody is there to continue it.
+ * a second one, which no key ends, stands between to swallow what a shell says about a child that died ("Killed"). A command stopped
+ * by Ctrl-Z ends, with 148: nobody is there to continue it.
  */
 const FOREGROUND_JOB = 'set -m; "$@"; exit $?';
-const SILENT_DEATH = '{ "$@" 2>&3 3>&-; } 3>&2 2>/dev/null; exit $?';
+const SILENT_DEATH = 'trap : INT QUIT; { "$@" 2>&3 3>&-; } 3>&2 2>/dev/null; exit $?';
 
 function foregroundJob(bash: string): string[] {
   // -p: neither BASH_ENV nor exported functions get a word in.
@@ -83,7 +94,9 @@ export function bubblewrapArgv(program: string, input: BubblewrapInput): string[
   if (!tty) args.push('--new-session');
   if (!permissions.network) args.push('--unshare-net');
   if (uid === 0) args.push(...ROOT_CAPABILITIES);
-  args.push('--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', ...hideServices(uid));
+  args.push('--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc');
+  if (uid === 0) args.push(...shutKernelSettings());
+  args.push(...hideServices(uid));
   args.push(...mounts(permissions, input.guarded), '--chdir', input.cwd, '--');
   if (tty && bash !== undefined) args.push(...foregroundJob(bash));
   else if (!fs.existsSync(input.argv[0] ?? '')) args.push('/bin/sh', '-c', 'exec "$@"', 'sh');
