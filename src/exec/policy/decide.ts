@@ -1,5 +1,6 @@
 // The one place where a command is judged: skip, ask, or refuse. Pure; the caller asks the user, keeps session approvals and runs.
 // The order of the questions is the policy: bans, then escalation, then danger and prompts, then the sandbox.
+import type { AdditionalPermissions } from '../sandbox/permissions.ts';
 import { proposeAmendment } from './amendments.ts';
 import { approvalKey } from './approval-key.ts';
 import type { ApprovalPolicy, UnrequestablePolicy } from './approval-policy.ts';
@@ -13,11 +14,6 @@ import type { ParsedScript } from './syntax.ts';
 import { isKnownShell } from './wrappers.ts';
 
 export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access' | 'external';
-
-export interface AdditionalPermissions {
-  readonly fileSystem?: { readonly read?: readonly string[] | null; readonly write?: readonly string[] | null } | null;
-  readonly network?: { readonly enabled?: boolean | null } | null;
-}
 
 export type Escalation = 'useDefault' | 'requireEscalated' | { readonly additional: AdditionalPermissions };
 
