@@ -13,6 +13,8 @@ export interface ToolHost {
   readonly threadId: string;
   readonly frontend: FrontendPort;
   readonly artifacts: ArtifactPort;
+  /** False for an ephemeral thread: nothing of it is kept on disk. */
+  readonly keepsArtifacts: boolean;
   settings(): ThreadSettings;
   /** Tokens used and left in the model's window, when known. */
   tokens(): { used: number; window: number } | null;

@@ -10,6 +10,8 @@ import { Orchestrator } from '../tools/orchestrator.ts';
 import type { ToolRuntime } from '../tools/runtime.ts';
 import { dynamicRuntime } from '../tools/sources/dynamic.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
+import { compact } from './compaction.ts';
+import type { HistoryEntry } from './history.ts';
 import { ItemLedger } from './item-ledger.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { patchSettings, type SettingsPatch, wireSettings } from './settings.ts';
@@ -22,7 +24,7 @@ import { previewOf, wireThread } from './thread-view.ts';
 import { addUsage } from './token-usage.ts';
 import { Turn } from './turn.ts';
 import type { TurnContext } from './turn-context.ts';
-import { type LoopPorts, type LoopResult, runTurn } from './turn-loop.ts';
+import { endOf, type LoopPorts, type LoopResult, runTurn } from './turn-loop.ts';
 import { completedTurn, wireTurn } from './turn-record.ts';
 import type { UserMessage } from './user-input.ts';
 import type { World } from './world.ts';
@@ -55,10 +57,15 @@ export class Thread {
   readonly #waiting = new Map<ThreadActiveFlag, number>();
   #external: { tools: readonly DynamicTool[]; runtimes: readonly ToolRuntime[] } = { tools: [], runtimes: [] };
   #closed = false;
+  /** Tokens of the last request and its answer; 0 after a compaction. */
+  #contextTokens: number;
+  /** The provider said that the history does not fit. */
+  #overflowed = false;
 
   constructor(state: ThreadState, ports: ThreadPorts, stored: { begun: boolean; endsWhole: boolean }) {
     this.state = state;
     this.#ports = ports;
+    this.#contextTokens = state.usage?.last.totalTokens ?? 0;
     this.log = new ThreadLog(state, { ...stored, onFault: (message) => this.warn(message) });
     const frontend = new ThreadFrontend(ports.frontends, this.id, () => this.activeTurnId ?? '', {
       raise: (flag) => this.#count(flag, 1),
@@ -68,6 +75,7 @@ export class Thread {
       threadId: this.id,
       frontend,
       artifacts: ports.artifacts,
+      keepsArtifacts: !state.ephemeral,
       settings: () => this.state.settings,
       tokens: () => this.#tokens(),
     });
@@ -201,6 +209,7 @@ export class Thread {
     const { record } = turn;
     await this.tools.turnEnded(turn.id, result.end === 'interrupted');
     ledger.closeOpen({ keepOutliving: result.end !== 'interrupted' });
+    if (result.error?.codexErrorInfo === 'contextWindowExceeded') this.#overflowed = true;
     record.status = result.end;
     record.error = result.error;
     record.completedAt = nowSeconds();
@@ -235,6 +244,7 @@ export class Thread {
       sessionId: this.id,
       record: (origin, item, section) => this.log.history(origin, item, turn.id, section),
       flush: () => this.log.flush(),
+      replaceHistory: (entries) => this.#replaceHistory(entries),
       markExternal: () => this.#markExternal(),
       tellRetry: (error) => this.#ports.sink.thread(this.id, 'error', { threadId: this.id, turnId: turn.id, willRetry: true, error }),
     };
@@ -251,15 +261,40 @@ export class Thread {
           context.record(entry.origin, entry.item, entry.section);
       },
       stepDone: (usage, step) => this.#addUsage(context.turn.id, usage, step),
-      makeRoom: async () => {},
+      makeRoom: async (step) => {
+        const limit = step.binding.card.autoCompactTokenLimit;
+        if (!this.#overflowed && this.#contextTokens <= limit) return;
+        this.#overflowed = false; // one try for one overflow
+        await compact(context, step);
+      },
       beforeMessage: async (message) => {
         if (!this.state.preview) this.state.preview = previewOf(textOfInput(message));
       },
     };
   }
 
+  /** A turn that only compacts the history. */
+  compact(): () => void {
+    return this.#begin(new Turn(), (context, ports) =>
+      endOf(context, async () => {
+        await compact(context, ports.nextStep());
+      }),
+    );
+  }
+
+  #replaceHistory(entries: readonly HistoryEntry[]): void {
+    this.state.history.replace(entries);
+    this.#contextTokens = 0;
+    this.#ports.world.forget();
+    this.log.append({
+      type: 'compacted',
+      items: entries.map(({ origin, item, section }) => ({ origin, item, ...(section ? { section } : {}) })),
+    });
+  }
+
   #addUsage(turnId: string, usage: TokenUsage | null, step: StepContext): void {
     if (!usage) return;
+    this.#contextTokens = usage.totalTokens;
     this.state.usage = addUsage(this.state.usage, usage, step.binding.card.contextWindow);
     this.log.append({ type: 'usage', usage: this.state.usage });
     this.#ports.sink.thread(this.id, 'thread/tokenUsage/updated', { threadId: this.id, turnId, tokenUsage: this.state.usage });

@@ -4,7 +4,7 @@ import type { HistoryOrigin } from '../protocol/rollout.ts';
 import type { TurnError } from '../protocol/turn.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
 import type { Orchestrator } from '../tools/orchestrator.ts';
-import type { History } from './history.ts';
+import type { History, HistoryEntry } from './history.ts';
 import type { ItemLedger } from './item-ledger.ts';
 import type { Turn } from './turn.ts';
 
@@ -19,6 +19,8 @@ export interface TurnContext {
   readonly sessionId: string;
   /** Appends to history and to the rollout. */
   record(origin: HistoryOrigin, item: ResponseItem, section?: string): void;
+  /** Compaction: the history begins anew with these. */
+  replaceHistory(entries: readonly HistoryEntry[]): void;
   /** Resolves when all that was recorded is with the operating system. Never rejects. */
   flush(): Promise<void>;
   markExternal(): void;

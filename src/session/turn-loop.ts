@@ -6,6 +6,7 @@ import type { TokenUsage } from '../model/client.ts';
 import type { MessageItem } from '../protocol/response-item.ts';
 import type { TurnError } from '../protocol/turn.ts';
 import { FatalToolError } from '../tools/result.ts';
+import { beginNewContext } from './compaction.ts';
 import { Interrupted, runStep, TurnFailure } from './sampling.ts';
 import type { StepContext } from './step-context.ts';
 import type { TurnEnd } from './turn.ts';
@@ -53,16 +54,20 @@ async function steps(context: TurnContext, ports: LoopPorts): Promise<void> {
     if (context.signal.aborted) throw new Interrupted();
     const outcome = await runStep(context, step);
     ports.stepDone(outcome.usage, step);
+    if (outcome.calls.some((call) => call.output.newContext)) beginNewContext(context);
     if (outcome.empty) context.ledger.warning('The model gave an empty response: nothing was answered and no tool was called.');
     if (outcome.calls.length === 0 && context.turn.closeIfIdle()) return;
   }
 }
 
 /** Runs the turn to its end. Never rejects. */
-export async function runTurn(context: TurnContext, ports: LoopPorts): Promise<LoopResult> {
+export const runTurn = (context: TurnContext, ports: LoopPorts): Promise<LoopResult> => endOf(context, () => steps(context, ports));
+
+/** How a turn ended whose work is `work`. Never rejects. */
+export async function endOf(context: TurnContext, work: () => Promise<void>): Promise<LoopResult> {
   let result: LoopResult;
   try {
-    await steps(context, ports);
+    await work();
     result = { end: 'completed', error: null };
   } catch (error) {
     result = context.signal.aborted ? { end: 'interrupted', error: null } : resultOf(error);

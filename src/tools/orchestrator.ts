@@ -57,6 +57,7 @@ export class Orchestrator {
       output = outputOfError(error, context);
     } finally {
       context.ticket.leave();
+      if (context.route.type === 'found') context.route.runtime.settled?.(context.call);
       this.#closeItem(context);
     }
     this.#ports.onTrace(tracer.finish(context.call.callId, flatName(context.call.name), output.success, output.category));

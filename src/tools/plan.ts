@@ -9,6 +9,7 @@ export interface ModelAbilities {
   namespaces: boolean;
   freeform: boolean;
   toolSearch: boolean;
+  webSearch: boolean;
   /** The provider takes about this many tools. */
   maxTools: number;
 }

@@ -66,7 +66,10 @@ export type ApprovalNeed =
 export type ApprovalAsk =
   | {
       kind: 'command';
+      /** As shown. */
       command: string;
+      /** What the shell reads. */
+      script: string;
       cwd: string;
       reason: string | null;
       commandActions: readonly unknown[];
@@ -127,6 +130,8 @@ export interface ToolRuntime<A = unknown> {
   begin?(call: ToolCall, args: A, step: StepFacts, events: ToolEvents): Promise<void> | void;
   approvalNeed?(call: ToolCall, args: A, step: StepFacts): Promise<ApprovalNeed> | ApprovalNeed;
   run(invocation: Invocation<A>, signal: AbortSignal): Promise<ToolOutput>;
+  /** Called once when the call has ended, run or not: frees what `begin` set aside. */
+  settled?(call: ToolCall): void;
 }
 
 /** A runtime whose argument type is nobody else's business. */

@@ -1,0 +1,103 @@
+// The command line: argv → a front door. Whatever is printed by libraries goes to stderr from the first line on; stdout is the protocol's.
+import { parseArgs } from 'node:util';
+import { Console } from 'node:console';
+import { messageOf } from './common/errors.ts';
+import { HARNESSD_VERSION } from './common/version.ts';
+
+globalThis.console = new Console(process.stderr, process.stderr);
+
+const HELP = `harnessd ${HARNESSD_VERSION}: an agent-harness daemon
+
+Usage
+  harnessd app-server [--listen stdio://] [-c KEY=VALUE]... [--profile NAME]
+      Serves one frontend: JSON-RPC over stdio, one message a line (or Content-Length framing).
+  harnessd generate-json-schema --out DIR
+  harnessd generate-ts --out DIR
+      Writes the protocol's schemas or TypeScript types.
+  harnessd --version | --help
+
+Environment
+  HARNESSD_HOME   home folder (default ~/.harnessd): config.toml, sessions, rules
+  HARNESSD_LOG    log level on stderr: trace, debug, info, warn (default), error, silent
+`;
+
+class UsageError extends Error {}
+
+const print = (text: string): Promise<void> => new Promise((resolve) => process.stdout.write(text, () => resolve()));
+
+interface Options {
+  command: string | undefined;
+  overrides: string[];
+  listen: string;
+  profile: string | null;
+  out: string | undefined;
+  help: boolean;
+  version: boolean;
+}
+
+function readArgv(argv: string[]): Options {
+  try {
+    const { values, positionals } = parseArgs({
+      args: argv,
+      allowPositionals: true,
+      options: {
+        config: { type: 'string', short: 'c', multiple: true },
+        listen: { type: 'string' },
+        profile: { type: 'string', short: 'p' },
+        out: { type: 'string', short: 'o' },
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean', short: 'V' },
+      },
+    });
+    if (positionals.length > 1) throw new UsageError(`unexpected argument: ${positionals[1]}`);
+    return {
+      command: positionals[0],
+      overrides: values.config ?? [],
+      listen: values.listen ?? 'stdio://',
+      profile: values.profile ?? null,
+      out: values.out,
+      help: values.help ?? false,
+      version: values.version ?? false,
+    };
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(messageOf(error));
+  }
+}
+
+async function serve(options: Options): Promise<void> {
+  if (options.listen !== 'stdio://') throw new UsageError(`--listen ${options.listen}: this version listens on stdio:// only`);
+  const [{ Daemon }, { StdioTransport }, { resolveHome }] = await Promise.all([import('./server/daemon.ts'), import('./server/transport.ts'), import('./config/home.ts')]);
+  const daemon = new Daemon({ home: resolveHome(process.env), env: process.env, overrides: options.overrides, profile: options.profile });
+  daemon.onExit((code) => process.exit(code));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void daemon.shutdown());
+  daemon.serve(new StdioTransport());
+}
+
+async function generate(kind: 'json-schema' | 'ts', out: string | undefined): Promise<void> {
+  if (!out) throw new UsageError(`generate-${kind}: --out DIR is missing`);
+  const { runGenerate } = await import('./cli/generate.ts');
+  await runGenerate(kind, out);
+}
+
+async function main(): Promise<void> {
+  const options = readArgv(process.argv.slice(2));
+  if (options.version) return print(`harnessd ${HARNESSD_VERSION}\n`);
+  if (options.help) return print(HELP);
+  switch (options.command) {
+    case 'app-server':
+      return serve(options);
+    case 'generate-json-schema':
+      return generate('json-schema', options.out);
+    case 'generate-ts':
+      return generate('ts', options.out);
+    case undefined:
+      throw new UsageError('a command is missing');
+    default:
+      throw new UsageError(`unknown command: ${options.command}`);
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(error instanceof UsageError ? `harnessd: ${error.message}\nTry harnessd --help.\n` : `harnessd: ${messageOf(error)}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+});

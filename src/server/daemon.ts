@@ -1,0 +1,175 @@
+// The composition root: every port is wired here, once. It owns the end of the process, too: whoever asks first, everything pending is
+// settled, turns are interrupted, children ended, and what was said is flushed.
+import { messageOf } from '../common/errors.ts';
+import { logger } from '../common/log.ts';
+import { ensureHome } from '../config/home.ts';
+import { warningNotification } from '../config/read.ts';
+import { ThreadManager } from '../session/thread-manager.ts';
+import { ClientSession } from './client-session.ts';
+import { Connection, type EndReason } from './connection.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { ExecServices } from './exec-services.ts';
+import type { Handlers } from './handler.ts';
+import { accountHandlers, storedApiKey } from './handlers/account.ts';
+import { catalogHandlers } from './handlers/catalog.ts';
+import { configHandlers } from './handlers/config.ts';
+import { diagnosticsHandlers } from './handlers/diagnostics.ts';
+import { initializeHandlers } from './handlers/initialize.ts';
+import { terminalHandlers } from './handlers/terminals.ts';
+import { threadHistoryHandlers } from './handlers/thread-history.ts';
+import { threadHandlers } from './handlers/threads.ts';
+import { turnHandlers } from './handlers/turns.ts';
+import { ModelClients } from './model-source.ts';
+import { RequestQueue } from './request-queue.ts';
+import { ReverseRequests } from './reverse-requests.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { type ConfigSource, configFor, setupThread } from './thread-setup.ts';
+import { ThreadToolbox } from './thread-toolbox.ts';
+import type { Transport } from './transport.ts';
+
+export interface DaemonOptions {
+  home: string;
+  env: NodeJS.ProcessEnv;
+  overrides: readonly string[];
+  profile: string | null;
+}
+
+/** How long the requests that came before the end of input may still take. */
+const DRAIN_MS = 600;
+const CHILD_GRACE_MS = 400;
+const FLUSH_MS = 500;
+/** Nothing may hold the exit longer than this. */
+const SHUTDOWN_MS = 1_800;
+
+const atMost = <T>(ms: number, work: Promise<T>): Promise<T | undefined> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    work.then(resolve, () => resolve(undefined)).finally(() => clearTimeout(timer));
+  });
+
+export class Daemon {
+  readonly #source: ConfigSource;
+  readonly #reverse = new ReverseRequests();
+  readonly #subscriptions = new Subscriptions(this.#reverse);
+  readonly #queue = new RequestQueue();
+  readonly #clients: ModelClients;
+  readonly #exec: ExecServices;
+  readonly #threads: ThreadManager;
+  readonly #dispatcher: Dispatcher;
+  readonly #sessions = new Set<ClientSession>();
+  /** Warnings that were shown; each is shown once. */
+  readonly #warned = new Set<string>();
+  readonly #endCommands: () => Promise<void>;
+  #ending: Promise<void> | null = null;
+  #exit: (code: number) => void = () => {};
+
+  constructor(options: DaemonOptions) {
+    ensureHome(options.home);
+    this.#source = options;
+    this.#clients = new ModelClients(() => storedApiKey(options.home));
+    this.#exec = new ExecServices({ home: options.home, env: options.env });
+    const toolbox = new ThreadToolbox(this.#exec, options.home);
+    this.#threads = new ThreadManager({
+      home: options.home,
+      sink: this.#subscriptions,
+      frontends: this.#subscriptions,
+      shellName: this.#exec.shellName,
+      setup: (cwd, thread) => setupThread(this.#source, this.#clients, toolbox, cwd, thread),
+    });
+    this.#endCommands = async () => {};
+    this.#dispatcher = new Dispatcher(this.#handlers(options), this.#queue);
+  }
+
+  #handlers(options: DaemonOptions): Handlers {
+    const threads = this.#threads;
+    const load = (cwd: string | null) => configFor(this.#source, cwd, null);
+    return {
+      ...initializeHandlers({ home: options.home, onReady: (client) => this.#ready(client) }),
+      ...threadHandlers({ threads, subscriptions: this.#subscriptions }),
+      ...threadHistoryHandlers(threads),
+      ...turnHandlers(threads),
+      ...terminalHandlers(threads),
+      ...configHandlers({ source: this.#source }),
+      ...catalogHandlers({ home: options.home, load }),
+      ...accountHandlers({ home: options.home, load: () => load(null) }),
+      ...diagnosticsHandlers({
+        requestsInFlight: () => this.#queue.inFlight,
+        loadedThreads: () => threads.loaded.length,
+        activeTurns: () => threads.loaded.filter((thread) => thread.activeTurnId !== null).length,
+        pendingServerRequests: () => this.#reverse.size,
+      }),
+    } as unknown as Handlers;
+  }
+
+  /** What a client is told once it has shaken hands: what is wrong with the configuration or the machine. */
+  #ready(client: ClientSession): void {
+    void this.#startupWarnings().then((warnings) => {
+      for (const warning of warnings) client.notify('configWarning', warning);
+    });
+  }
+
+  async #startupWarnings(): Promise<ReturnType<typeof warningNotification>[]> {
+    const found: ReturnType<typeof warningNotification>[] = [];
+    try {
+      const { warnings } = await configFor(this.#source, process.cwd(), null);
+      found.push(...warnings.map(warningNotification));
+    } catch (error) {
+      found.push({ summary: messageOf(error), details: null });
+    }
+    const sandbox = await this.#exec.sandboxWarning();
+    if (sandbox) found.push({ summary: sandbox, details: null });
+    const fresh = found.filter(({ summary }) => !this.#warned.has(summary));
+    for (const { summary } of fresh) this.#warned.add(summary);
+    return fresh;
+  }
+
+  /** Serves one client until it leaves. */
+  serve(transport: Transport): void {
+    let session: ClientSession | null = null;
+    const connection = new Connection(transport, {
+      onRequest: (method, params, context) => this.#dispatcher.dispatch(session as ClientSession, method, params, context),
+      onNotification: () => {},
+      onResponse: (message) => this.#reverse.settle(message.id, message),
+      onEnd: (reason) => void this.#clientGone(session as ClientSession, reason),
+      onOmitted: (threadId) => {
+        const id = typeof threadId === 'string' ? threadId : undefined;
+        (session as ClientSession).notify('warning', {
+          message: 'The client reads too slowly: parts of running output were left out of the deltas.',
+          threadId: id ?? null,
+        });
+      },
+    });
+    session = new ClientSession(connection);
+    this.#sessions.add(session);
+    this.#subscriptions.add(session);
+  }
+
+  async #clientGone(session: ClientSession, reason: EndReason): Promise<void> {
+    logger().info({ reason }, 'the client is gone');
+    if (reason.type === 'inputEnded') await session.connection.drain(DRAIN_MS);
+    await this.shutdown();
+  }
+
+  onExit(exit: (code: number) => void): void {
+    this.#exit = exit;
+  }
+
+  /** Ends everything and then the process, with status 0, within two seconds. The first call decides. */
+  shutdown(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
+    await atMost(SHUTDOWN_MS, this.#settleAll());
+    await Promise.all([...this.#sessions].map(({ connection }) => atMost(FLUSH_MS, connection.flush(FLUSH_MS))));
+    for (const { connection } of this.#sessions) connection.close();
+    this.#exit(0);
+  }
+
+  async #settleAll(): Promise<void> {
+    this.#reverse.cancelAll(() => true, 'the frontend is gone');
+    await Promise.all([this.#threads.closeAll(), this.#endCommands(), this.#exec.endAll(CHILD_GRACE_MS)]);
+    this.#clients.close();
+  }
+}

@@ -1,0 +1,55 @@
+// From a request to its handler: known method, handshake done, gates of the experimental surface, params that fit, then its place in
+// the thread's order.
+import { invalidRequest, RpcError } from '../common/errors.ts';
+import { preview } from '../common/text.ts';
+import { type ClientRequestMethod, clientRequests, isClientRequest, type RequestSpec } from '../protocol/methods.ts';
+import type { ClientSession } from './client-session.ts';
+import type { RequestContext } from './connection.ts';
+import type { Handler, HandlerContext, Handlers } from './handler.ts';
+import { paramsError } from './param-errors.ts';
+import type { RequestQueue } from './request-queue.ts';
+
+type Params = Record<string, unknown>;
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null;
+
+function gateExperimental(method: string, spec: RequestSpec, params: Params, client: ClientSession): void {
+  if (client.identity?.experimental) return;
+  if (spec.stability === 'experimental') throw invalidRequest(`${method} requires experimentalApi capability`);
+  for (const field of spec.experimentalFields)
+    if (isSet(params[field])) throw invalidRequest(`${method}.${field} requires experimentalApi capability`);
+  const policy = params.approvalPolicy;
+  if (typeof policy === 'object' && policy !== null) throw invalidRequest('askForApproval.granular requires experimentalApi capability');
+}
+
+function readParams(method: string, spec: RequestSpec, given: unknown, client: ClientSession): unknown {
+  const params = given ?? {};
+  const read = spec.params().safeParse(params);
+  if (!read.success) throw paramsError(read.error, params);
+  gateExperimental(method, spec, params as Params, client);
+  return read.data;
+}
+
+export class Dispatcher {
+  readonly #handlers: Handlers;
+  readonly #queue: RequestQueue;
+
+  constructor(handlers: Handlers, queue: RequestQueue) {
+    this.#handlers = handlers;
+    this.#queue = queue;
+  }
+
+  /** Serves one request. Rejects with an RpcError, or with whatever a handler threw. */
+  async dispatch(client: ClientSession, method: string, given: unknown, context: RequestContext): Promise<unknown> {
+    if (!isClientRequest(method)) throw new RpcError('methodNotFound', `method not found: ${preview(method, 120)}`);
+    const spec: RequestSpec = clientRequests[method];
+    if (spec.scope !== 'connection' && !client.identity) throw invalidRequest('Not initialized: the first request must be initialize');
+    const params = readParams(method, spec, given, client);
+    const handler = this.#handlers[method] as Handler<ClientRequestMethod>;
+    const handlerContext: HandlerContext = { client, signal: context.signal, after: (task) => context.afterResponse(task) };
+    // The handshake is served at once, so that requests sent behind it find it done.
+    if (spec.scope === 'connection') return handler(params as never, handlerContext);
+    const threadId = spec.scope === 'thread' ? (params as Params).threadId : undefined;
+    return this.#queue.run(typeof threadId === 'string' ? threadId : undefined, async () => handler(params as never, handlerContext));
+  }
+}

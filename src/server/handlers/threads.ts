@@ -1,0 +1,196 @@
+// The life of threads: start, resume, fork, settings, and putting away.
+import { invalidParams, invalidRequest } from '../../common/errors.ts';
+import { readResponseItem } from '../../protocol/response-item.ts';
+import type { ThreadStartResponse } from '../../protocol/thread-lifecycle.ts';
+import { RESERVED_TOOL_NAMES } from '../../session/step-context.ts';
+import type { Thread } from '../../session/thread.ts';
+import type { ThreadManager } from '../../session/thread-manager.ts';
+import { wireTurn } from '../../session/turn-record.ts';
+import { type DynamicTool, readDynamicTools } from '../../tools/sources/dynamic-specs.ts';
+import type { ClientSession } from '../client-session.ts';
+import type { HandlersFor } from '../handler.ts';
+import type { Subscriptions } from '../subscriptions.ts';
+import { turnsPage } from './pages.ts';
+import { storedView } from './stored-view.ts';
+import { patchOf } from './thread-overrides.ts';
+
+export interface ThreadPorts {
+  threads: ThreadManager;
+  subscriptions: Subscriptions;
+}
+
+function dynamicToolsOf(value: unknown): DynamicTool[] {
+  const read = readDynamicTools(value, RESERVED_TOOL_NAMES);
+  if (!read.ok) throw invalidParams(read.problem);
+  return read.tools;
+}
+
+/** The answer of start, resume and fork: the thread and its settings. */
+async function opened(thread: Thread, includeTurns: boolean): Promise<ThreadStartResponse> {
+  const { settings } = thread.state;
+  const turns = includeTurns ? thread.state.turns.map((record) => wireTurn(record, 'full')) : [];
+  return {
+    thread: thread.view(turns),
+    model: settings.model,
+    modelProvider: settings.modelProvider,
+    serviceTier: settings.serviceTier,
+    disabledPluginIds: [],
+    cwd: settings.cwd,
+    runtimeWorkspaceRoots: [settings.cwd],
+    instructionSources: await thread.instructionSources(),
+    approvalPolicy: settings.approvalPolicy,
+    approvalsReviewer: settings.approvalsReviewer,
+    sandbox: settings.sandbox,
+    activePermissionProfile: null,
+    reasoningEffort: settings.effort,
+    multiAgentMode: 'explicitRequestOnly',
+  };
+}
+
+type Methods =
+  | 'thread/start'
+  | 'thread/resume'
+  | 'thread/fork'
+  | 'thread/unsubscribe'
+  | 'thread/name/set'
+  | 'thread/archive'
+  | 'thread/unarchive'
+  | 'thread/delete'
+  | 'thread/revert'
+  | 'thread/metadata/update'
+  | 'thread/settings/update'
+  | 'thread/inject_items'
+  | 'thread/shellCommand'
+  | 'thread/compact/start';
+
+export function threadHandlers({ threads, subscriptions }: ThreadPorts): HandlersFor<Methods> {
+  const announce = (client: ClientSession, thread: Thread) => () => {
+    client.subscriptions.add(thread.id);
+    subscriptions.all('thread/started', { thread: thread.view() });
+  };
+  return {
+    'thread/start': async (params, { client, after }) => {
+      const thread = await threads.start({
+        cwd: params.cwd ?? null,
+        config: params.config ?? null,
+        patch: patchOf(params),
+        ephemeral: params.ephemeral ?? false,
+        dynamicTools: dynamicToolsOf(params.dynamicTools),
+        originator: client.identity?.name ?? null,
+      });
+      after(announce(client, thread));
+      return opened(thread, false);
+    },
+    'thread/resume': async (params, { client, after }) => {
+      const tools = params.dynamicTools === undefined || params.dynamicTools === null ? null : dynamicToolsOf(params.dynamicTools);
+      const thread = await threads.resume(params.threadId, { patch: patchOf(params), config: params.config ?? null });
+      if (tools) thread.setDynamicTools(tools);
+      after(() => {
+        client.subscriptions.add(thread.id);
+        subscriptions.replay(client, thread.id);
+      });
+      const page = params.initialTurnsPage;
+      return {
+        ...(await opened(thread, !params.excludeTurns)),
+        collaborationMode: thread.state.settings.collaborationMode,
+        ...(page
+          ? {
+              initialTurnsPage: turnsPage(thread.state.turns, {
+                itemsView: page.itemsView,
+                limit: page.limit,
+                sortDirection: page.sortDirection,
+              }),
+            }
+          : {}),
+      };
+    },
+    'thread/fork': async (params, { client, after }) => {
+      const thread = await threads.fork(
+        params.threadId,
+        { lastTurnId: params.lastTurnId, beforeTurnId: params.beforeTurnId },
+        {
+          cwd: params.cwd ?? null,
+          config: params.config ?? null,
+          patch: patchOf(params),
+          ephemeral: params.ephemeral ?? false,
+          originator: client.identity?.name ?? null,
+        },
+      );
+      after(announce(client, thread));
+      return opened(thread, !params.excludeTurns);
+    },
+    'thread/unsubscribe': ({ threadId }, { client }) => {
+      if (!threads.find(threadId)) return { status: 'notLoaded' };
+      return { status: client.subscriptions.delete(threadId) ? 'unsubscribed' : 'notSubscribed' };
+    },
+    'thread/name/set': async ({ threadId, name }) => {
+      const trimmed = name.trim();
+      if (trimmed === '') throw invalidParams('params.name: thread name must not be empty');
+      const loaded = threads.find(threadId);
+      const thread = loaded ?? (await threads.resume(threadId, { patch: {}, config: null }));
+      thread.setName(trimmed);
+      if (!loaded) await threads.unload(threadId);
+      return {};
+    },
+    'thread/archive': async ({ threadId }, { after }) => {
+      await threads.archive(threadId);
+      after(() => subscriptions.all('thread/archived', { threadId }));
+      return {};
+    },
+    'thread/unarchive': async ({ threadId }, { after }) => {
+      const stored = await threads.unarchive(threadId);
+      after(() => subscriptions.all('thread/unarchived', { threadId }));
+      return { thread: await storedView(threads, stored) };
+    },
+    'thread/delete': async ({ threadId }, { after }) => {
+      await threads.delete(threadId);
+      after(() => subscriptions.all('thread/deleted', { threadId }));
+      return {};
+    },
+    'thread/revert': async ({ threadId, beforeTurnId }, { after }) => {
+      const thread = threads.get(threadId);
+      await thread.stop();
+      thread.revert(beforeTurnId);
+      after(() => subscriptions.all('thread/reverted', { threadId }));
+      return { thread: thread.view() };
+    },
+    'thread/metadata/update': async ({ threadId, gitInfo }) => {
+      const thread = threads.find(threadId) ?? (await threads.resume(threadId, { patch: {}, config: null }));
+      if (gitInfo) {
+        thread.state.gitInfo = { ...thread.state.gitInfo, ...gitInfo };
+        thread.log.append({ type: 'gitInfo', gitInfo: thread.state.gitInfo });
+      }
+      return { thread: thread.view() };
+    },
+    'thread/settings/update': (params, { after }) => {
+      const thread = threads.get(params.threadId);
+      if (params.dynamicTools !== undefined && params.dynamicTools !== null) thread.setDynamicTools(dynamicToolsOf(params.dynamicTools));
+      after(thread.patchSettings(patchOf(params)));
+      return {};
+    },
+    'thread/inject_items': async ({ threadId, items }) => {
+      const thread = threads.get(threadId);
+      if (items.length === 0) throw invalidParams('params.items: items must not be empty');
+      const read = items.map((item, i) => {
+        const one = readResponseItem(item);
+        if (!one.ok) throw invalidParams(`params.items[${i}]: not a valid response item: ${one.problem}`);
+        return one.item;
+      });
+      thread.inject(read);
+      await thread.log.flush();
+      return {};
+    },
+    'thread/shellCommand': ({ threadId, command, timeoutMs }, { after }) => {
+      const thread = threads.get(threadId);
+      if (command.trim() === '') throw invalidParams('params.command: expected a command, got an empty text');
+      after(thread.shellCommand(command, timeoutMs ?? null));
+      return {};
+    },
+    'thread/compact/start': ({ threadId }, { after }) => {
+      const thread = threads.get(threadId);
+      if (thread.activeTurnId) throw invalidRequest(`thread ${threadId} has an active turn; compact it when turn/completed has come`);
+      after(thread.compact());
+      return {};
+    },
+  };
+}

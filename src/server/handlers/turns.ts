@@ -1,0 +1,50 @@
+// Turns: start, steer, interrupt. The decision which turn is active is the thread's.
+import { invalidParams } from '../../common/errors.ts';
+import { newId } from '../../common/ids.ts';
+import type { UserInput } from '../../protocol/item.ts';
+import type { ThreadManager } from '../../session/thread-manager.ts';
+import { checkInput, type UserMessage } from '../../session/user-input.ts';
+import type { HandlersFor } from '../handler.ts';
+import { patchOf } from './thread-overrides.ts';
+
+type Context = Record<string, { value: string; kind?: string | null }>;
+
+function messageOf(input: readonly UserInput[], clientId: string | null | undefined, context: Context | null | undefined): UserMessage {
+  checkInput(input);
+  const entries = Object.entries(context ?? {}).map(([key, entry]) => ({
+    key,
+    kind: entry.kind === 'application' ? ('application' as const) : ('untrusted' as const),
+    value: entry.value,
+  }));
+  return { id: newId(), clientId: clientId ?? null, input, context: entries };
+}
+
+export function turnHandlers(threads: ThreadManager): HandlersFor<'turn/start' | 'turn/steer' | 'turn/interrupt'> {
+  return {
+    'turn/start': (params, { after }) => {
+      const thread = threads.get(params.threadId);
+      // Without input a turn still runs: the model goes on from what is in history.
+      const message =
+        params.input.length || params.additionalContext
+          ? messageOf(params.input, params.clientUserMessageId, params.additionalContext as Context)
+          : null;
+      const { turn, run } = thread.startTurn(message, { patch: patchOf(params), outputSchema: params.outputSchema });
+      after(run);
+      return { turn };
+    },
+    'turn/steer': (params) => {
+      const thread = threads.get(params.threadId);
+      if (params.input.length === 0) throw invalidParams('params.input: input must not be empty');
+      return {
+        turnId: thread.steer(
+          messageOf(params.input, params.clientUserMessageId, params.additionalContext as Context),
+          params.expectedTurnId,
+        ),
+      };
+    },
+    'turn/interrupt': ({ threadId, turnId }) => {
+      threads.get(threadId).interrupt(turnId);
+      return {};
+    },
+  };
+}

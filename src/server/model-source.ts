@@ -1,0 +1,93 @@
+// Models for threads: clients are shared by all threads whose provider is configured alike, cards come from the catalogue with the user's
+// own entries laid over.
+import { invalidRequest } from '../common/errors.ts';
+import { type ProviderSettings, providerIds, providerOf } from '../config/provider.ts';
+import type { EffectiveConfig } from '../config/schema.ts';
+import { type CardOverrides, cardFor, type ModelCard } from '../model/card.ts';
+import type { ModelClient } from '../model/client.ts';
+import { createModelClient } from '../model/factory.ts';
+import type { ModelBinding, ModelSource } from '../session/ports.ts';
+
+type UserCard = NonNullable<EffectiveConfig['models']>[string];
+
+function overridesOf(config: EffectiveConfig, model: string): CardOverrides {
+  const own: UserCard | undefined = config.models && Object.hasOwn(config.models, model) ? config.models[model] : undefined;
+  const contextWindow = own?.context_window ?? config.model_context_window;
+  const limit = own?.auto_compact_token_limit ?? config.model_auto_compact_token_limit;
+  const supports = {
+    ...(own?.namespaces === undefined ? {} : { namespaces: own.namespaces }),
+    ...(own?.freeform === undefined ? {} : { freeform: own.freeform }),
+    ...(own?.tool_search === undefined ? {} : { toolSearch: own.tool_search }),
+    ...(own?.web_search === undefined ? {} : { webSearch: own.web_search }),
+    ...(own?.parallel_tool_calls === undefined ? {} : { parallelToolCalls: own.parallel_tool_calls }),
+    ...(own?.images === undefined ? {} : { images: own.images }),
+    ...(own?.reasoning === undefined ? {} : { reasoning: own.reasoning }),
+  };
+  return {
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(limit === undefined ? {} : { autoCompactTokenLimit: limit }),
+    ...(own?.max_tools === undefined ? {} : { maxTools: own.max_tools }),
+    ...(own?.display_name === undefined ? {} : { displayName: own.display_name }),
+    ...(own?.description === undefined ? {} : { description: own.description }),
+    ...(own?.reasoning_efforts === undefined ? {} : { efforts: [...own.reasoning_efforts] }),
+    ...(own?.default_reasoning_effort === undefined ? {} : { defaultEffort: own.default_reasoning_effort }),
+    supports,
+  };
+}
+
+export const cardOf = (config: EffectiveConfig, model: string, provider?: ProviderSettings): ModelCard =>
+  cardFor(model, provider, overridesOf(config, model));
+
+/** Clients by what they were made from; closed with the daemon. */
+export class ModelClients {
+  readonly #clients = new Map<string, ModelClient>();
+  /** A key that a client of ours stored, for providers that take it. */
+  readonly #storedKey: () => string | undefined;
+
+  constructor(storedKey: () => string | undefined) {
+    this.#storedKey = storedKey;
+  }
+
+  for(settings: ProviderSettings, config: EffectiveConfig): ModelClient {
+    const key = JSON.stringify([settings, settings.apiKey?.()]);
+    let client = this.#clients.get(key);
+    if (!client) {
+      const { envKey } = settings;
+      const apiKey =
+        settings.apiKey ?? (envKey ? () => process.env[envKey] || (settings.id === 'openai' ? this.#storedKey() : undefined) : undefined);
+      client = createModelClient(
+        { ...settings, ...(apiKey ? { apiKey } : {}) },
+        { supports: (model) => cardOf(config, model, settings).supports },
+      );
+      this.#clients.set(key, client);
+    }
+    return client;
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+}
+
+/** The models of one configuration. */
+export function modelSource(config: EffectiveConfig, clients: ModelClients): ModelSource {
+  const bindings = new Map<string, ModelBinding>();
+  return {
+    bind: (provider, model) => {
+      const key = JSON.stringify([provider, model]);
+      const known = bindings.get(key);
+      if (known) return known;
+      const settings = providerOf(config, provider);
+      if (!settings) throw invalidRequest(`model provider not found: ${provider}. Configured: ${providerIds(config).join(', ')}`);
+      if (settings.fault) throw invalidRequest(settings.fault);
+      const binding: ModelBinding = {
+        client: clients.for(settings, config),
+        card: cardOf(config, model, settings),
+        retries: { requestMaxRetries: settings.requestMaxRetries, streamMaxRetries: settings.streamMaxRetries },
+      };
+      bindings.set(key, binding);
+      return binding;
+    },
+  };
+}

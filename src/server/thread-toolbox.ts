@@ -1,0 +1,108 @@
+// The tools of each thread: which built-ins it has, by its configuration, and what they are made of.
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { logger } from '../common/log.ts';
+import type { EffectiveConfig } from '../config/schema.ts';
+import { featureEnabled, toolEnabled } from '../config/switches.ts';
+import { validateAmendment } from '../exec/policy/amendments.ts';
+import { parseScript } from '../exec/policy/parse.ts';
+import type { HostedSpec } from '../protocol/tool-spec.ts';
+import type { ThreadTools, ToolHost } from '../session/thread-tools.ts';
+import { ArtifactStore } from '../tools/artifacts.ts';
+import type { ExecHost } from '../tools/exec/host.ts';
+import { runUserShell } from '../tools/exec/user-shell.ts';
+import { ApprovalGate, type ApprovalRequest } from '../tools/gates/approval.ts';
+import { ApprovalStore } from '../tools/gates/approval-store.ts';
+import { noHooks } from '../tools/gates/hooks.ts';
+import type { ModelAbilities } from '../tools/plan.ts';
+import type { ToolRuntime } from '../tools/runtime.ts';
+import { currentTime, getContextRemaining, newContext } from '../tools/runtimes/context-window.ts';
+import { execCommand } from '../tools/runtimes/exec-command.ts';
+import { readArtifact } from '../tools/runtimes/read-artifact.ts';
+import { updatePlan } from '../tools/runtimes/update-plan.ts';
+import { viewImage } from '../tools/runtimes/view-image.ts';
+import { writeStdin } from '../tools/runtimes/write-stdin.ts';
+import type { ExecServices } from './exec-services.ts';
+
+const NO_HOSTED: readonly HostedSpec[] = [];
+const WEB_SEARCH: readonly HostedSpec[] = [{ type: 'hosted', name: 'web_search' }];
+
+/** A runtime as the registry takes it: its argument type is its own business. */
+const runtime = <A>(tool: ToolRuntime<A>): ToolRuntime => tool as unknown as ToolRuntime;
+
+export class ThreadToolbox {
+  readonly #exec: ExecServices;
+  readonly #home: string;
+
+  constructor(exec: ExecServices, home: string) {
+    this.#exec = exec;
+    this.#home = home;
+  }
+
+  forThread(host: ToolHost, config: EffectiveConfig): ThreadTools {
+    const artifacts = new ArtifactStore(path.join(this.#home, 'artifacts', host.threadId));
+    const exec = this.#exec.hostFor(host.threadId, config, (callId) => spillPath(host, artifacts, callId));
+    const builtins = builtinTools(host, config, exec, artifacts);
+    const webSearch = toolEnabled(config, 'web_search', true);
+    return {
+      sources: {
+        builtins: () => builtins,
+        hosted: (abilities: ModelAbilities) => (webSearch && abilities.webSearch ? WEB_SEARCH : NO_HOSTED),
+        strict: config.tools?.strict ?? false,
+      },
+      approvals: new ApprovalGate(new ApprovalStore(), host.frontend, (amendment, request) => amend(exec, amendment, request)),
+      hooks: noHooks,
+      onTrace: (trace) => logger().debug(trace, 'tool call'),
+      terminals: async () =>
+        (await exec.sessions.list()).map((session) => ({
+          itemId: session.itemId,
+          processId: String(session.id),
+          command: session.command,
+          cwd: session.cwd,
+          osPid: session.pid,
+          cpuPercent: session.cpuPercent,
+          rssKb: session.rssKb,
+        })),
+      terminate: (processId) => exec.sessions.terminate(Number(processId)),
+      terminateAll: async () => {
+        await exec.sessions.terminateAll();
+      },
+      turnEnded: async (turnId, interrupted) => {
+        if (!interrupted) return;
+        const ours = [...exec.startedIn].filter(([, turn]) => turn === turnId).map(([id]) => id);
+        await Promise.all(ours.map((id) => exec.sessions.terminate(id)));
+      },
+      runUserShell: (run) => runUserShell(exec, { ...run, cwd: host.settings().cwd }),
+      close: async () => {
+        await exec.sessions.terminateAll(300);
+      },
+    };
+  }
+}
+
+/** The folder is made only when there is something to put into it. */
+function spillPath(host: ToolHost, artifacts: ArtifactStore, callId: string): string | null {
+  if (!host.keepsArtifacts) return null;
+  const file = artifacts.pathOf(callId);
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  return file;
+}
+
+function builtinTools(host: ToolHost, config: EffectiveConfig, exec: ExecHost, artifacts: ArtifactStore): readonly ToolRuntime[] {
+  const tools: ToolRuntime[] = [runtime(execCommand(exec)), runtime(writeStdin(exec))];
+  if (toolEnabled(config, 'update_plan', true)) tools.push(runtime(updatePlan()));
+  if (toolEnabled(config, 'view_image', true)) tools.push(runtime(viewImage()));
+  if (toolEnabled(config, 'current_time', false)) tools.push(runtime(currentTime()));
+  if (featureEnabled(config, 'token_budget')) tools.push(runtime(getContextRemaining(() => host.tokens())), runtime(newContext()));
+  if (host.keepsArtifacts) tools.push(runtime(readArtifact(artifacts)));
+  return tools;
+}
+
+/** A rule that came with an approval: stored when it covers the command that was asked about, and nothing wider. */
+async function amend(exec: ExecHost, amendment: readonly string[], request: ApprovalRequest): Promise<string | null> {
+  if (request.ask.kind !== 'command') return 'a file change takes no command rule';
+  const problem = validateAmendment(amendment, await parseScript(request.ask.script));
+  if (problem) return problem;
+  await exec.addRule(amendment);
+  return null;
+}

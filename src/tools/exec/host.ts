@@ -1,0 +1,28 @@
+// What command tools of one thread work with: the process runtime, the sandbox, the rules and the sessions. Built in the composition root.
+import type { EnvironmentPolicy } from '../../exec/environment.ts';
+import type { PrefixRule } from '../../exec/policy/rules.ts';
+import type { ProcessRunner } from '../../exec/process.ts';
+import type { SandboxLauncher } from '../../exec/sandbox/sandbox.ts';
+import type { ExecSessions } from '../../exec/sessions.ts';
+import type { Shell } from '../../exec/shell.ts';
+
+export interface ExecHost {
+  readonly runner: ProcessRunner;
+  readonly launcher: SandboxLauncher;
+  readonly sessions: ExecSessions;
+  readonly environment: EnvironmentPolicy;
+  /** The daemon's own environment; children get it through the policy only. */
+  readonly baseEnv: NodeJS.ProcessEnv;
+  readonly threadId: string;
+  /** The user's shell. */
+  shell(): Promise<Shell>;
+  /** Command rules as they are now. */
+  rules(): Promise<readonly PrefixRule[]>;
+  addRule(prefix: readonly string[]): Promise<void>;
+  /** Where the whole output of a call goes when it is long; null when nothing may be kept. */
+  spillPath(callId: string): string | null;
+  /** Extra permissions per command may be asked for. */
+  readonly additionalPermissions: boolean;
+  /** Session id → the turn that started it, while it may run: an interrupt ends what its turn started. */
+  readonly startedIn: Map<number, string>;
+}
