@@ -1,5 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildEnvironment, matchesGlob } from '../../src/exec/environment.ts';
+import { LocalProcessRunner } from '../../src/exec/runner.ts';
+import { bash, run } from './support.ts';
 
 const BASE = {
   PATH: '/bin',
@@ -80,5 +85,34 @@ describe('the environment of a child', () => {
     ['AXB', 'A.B', false],
   ])('[exec.env.glob] %s against %s is %s', (name, glob, expected) => {
     expect(matchesGlob(name, glob)).toBe(expected);
+  });
+
+  it('[exec.env.git] lets git log, an empty message and a rebase return, in a terminal too', async () => {
+    const runner = new LocalProcessRunner();
+    const cwd = await mkdtemp(join(tmpdir(), 'harnessd-git-'));
+    const who = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' };
+    const git = (cmd: string, tty: boolean) =>
+      run(
+        runner,
+        bash(cmd, {
+          cwd,
+          tty,
+          timeoutMs: 8000,
+          env: buildEnvironment({ set: { ...who, HOME: cwd } }, { PATH: process.env.PATH }, { tty }),
+        }),
+      );
+    await git('git init -q . && for i in $(seq 1 40); do git commit -q --allow-empty -m "commit $i"; done', false);
+    for (const tty of [false, true]) {
+      const log = await git('git log', tty);
+      expect([log.outcome, /commit 40\b/.test(log.text), /commit 1\b/.test(log.text)]).toEqual([
+        { type: 'exited', exitCode: 0 },
+        true,
+        true,
+      ]);
+      expect((await git('git commit --allow-empty', tty)).outcome).toEqual({ type: 'exited', exitCode: 1 });
+      expect((await git('git rebase -i HEAD~2', tty)).outcome.type).toBe('exited');
+    }
+    await runner.endAll(300);
+    await rm(cwd, { recursive: true });
   });
 });
