@@ -4,9 +4,11 @@ import { logger } from '../common/log.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { EffectiveConfig } from '../config/schema.ts';
 import { featureEnabled } from '../config/switches.ts';
+import { type Launch, LoginShells } from '../exec/login-shell.ts';
 import { appendAllowRule, loadRules } from '../exec/policy/rule-file.ts';
 import type { PrefixRule } from '../exec/policy/rules.ts';
 import { LocalProcessRunner } from '../exec/runner.ts';
+import { permissionsLabel, type SandboxPermissions } from '../exec/sandbox/permissions.ts';
 import { SandboxLauncher } from '../exec/sandbox/sandbox.ts';
 import { ExecSessions } from '../exec/sessions.ts';
 import { findShell, type Shell } from '../exec/shell.ts';
@@ -27,6 +29,9 @@ export class ExecServices {
   readonly launcher: SandboxLauncher;
   readonly #home: string;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #logins: LoginShells;
+  /** Permissions by their label: a probe runs in the sandbox that it speaks for. */
+  readonly #scopes = new Map<string, SandboxPermissions>();
   #shell: Promise<Shell> | undefined;
   #rules: { at: number; rules: Promise<readonly PrefixRule[]> } | undefined;
 
@@ -34,6 +39,7 @@ export class ExecServices {
     this.#home = options.home;
     this.#env = options.env;
     this.launcher = new SandboxLauncher({ alwaysGuarded: [options.home] });
+    this.#logins = new LoginShells((launch, context, timeoutMs) => this.#probe(launch, context, timeoutMs));
   }
 
   /** For the environment section of a prompt; the shell itself is looked up on first use. */
@@ -70,6 +76,41 @@ export class ExecServices {
     return `Commands cannot be sandboxed on this machine (${kind.reason}): unless full access is chosen, a command that is not known to only read needs an approval. Install bubblewrap to change that.`;
   }
 
+  loginLaunch(
+    shell: Shell,
+    command: string,
+    context: { cwd: string; env: Readonly<Record<string, string>>; permissions: SandboxPermissions },
+  ): Promise<Launch> {
+    const scope = permissionsLabel(context.permissions);
+    this.#scopes.set(scope, context.permissions);
+    return this.#logins.launch(shell, command, { cwd: context.cwd, env: context.env, scope });
+  }
+
+  /** Runs a probe as a command of that scope would run. Undefined when it cannot be run. */
+  async #probe(launch: Launch, context: { cwd: string; scope: string }, timeoutMs: number): Promise<Uint8Array | undefined> {
+    const permissions = this.#scopes.get(context.scope);
+    if (!permissions) return undefined;
+    try {
+      const wrapped = await this.launcher.wrap({ argv: launch.argv, cwd: context.cwd, permissions, tty: false });
+      const process = this.runner.start({
+        argv: wrapped.argv,
+        cwd: context.cwd,
+        env: launch.env,
+        merged: true,
+        tty: false,
+        stdin: 'closed',
+        timeoutMs,
+      });
+      const chunks: Uint8Array[] = [];
+      process.onOutput(({ bytes }) => chunks.push(bytes));
+      const outcome = await process.exited;
+      wrapped.release();
+      return outcome.type === 'exited' || outcome.type === 'signalled' ? Buffer.concat(chunks) : undefined;
+    } catch {
+      return undefined; // no sandbox, no probe: commands go on reading the profile
+    }
+  }
+
   hostFor(threadId: string, config: EffectiveConfig, spillPath: (callId: string) => string | null): ExecHost {
     return {
       runner: this.runner,
@@ -79,6 +120,7 @@ export class ExecServices {
       baseEnv: this.#env,
       threadId,
       shell: () => this.shell(),
+      loginLaunch: (shell, command, context) => this.loginLaunch(shell, command, context),
       rules: () => this.rules(),
       addRule: (prefix) => this.addRule(prefix),
       spillPath,

@@ -16,8 +16,10 @@ import type { StepContext } from './step-context.ts';
 import type { TurnContext } from './turn-context.ts';
 
 export interface StepOutcome {
-  /** Calls that ended in this step, in call order. */
+  /** Calls that ended in this step, in call order, those of broken attempts included. */
   calls: readonly FinishedCall[];
+  /** The last response held calls: the model has yet to read their results. */
+  unread: boolean;
   usage: TokenUsage | null;
   /** The response held nothing at all. */
   empty: boolean;
@@ -159,11 +161,12 @@ export async function runStep(turn: TurnContext, step: StepContext): Promise<Ste
       failure = asModelError(error);
     }
     if (failure) attempt.closeText(turn.signal.aborted);
-    done.push(...(await attempt.finishCalls()));
+    const finished = await attempt.finishCalls();
+    done.push(...finished);
     if (turn.signal.aborted) throw new Interrupted();
     if (!failure) {
       attempt.closeText(false);
-      return { calls: done, usage: attempt.usage, empty: attempt.itemsDone === 0 };
+      return { calls: done, unread: finished.length > 0, usage: attempt.usage, empty: attempt.itemsDone === 0 };
     }
     counts = await retryOrFail(turn, step, failure, counts);
   }

@@ -16,8 +16,8 @@ export interface ToolHost {
   /** False for an ephemeral thread: nothing of it is kept on disk. */
   readonly keepsArtifacts: boolean;
   settings(): ThreadSettings;
-  /** Tokens used and left in the model's window, when known. */
-  tokens(): { used: number; window: number } | null;
+  /** Tokens used in the model's window, and its size. */
+  tokens(): { used: number; window: number };
 }
 
 export interface UserShellRun {

@@ -21,12 +21,13 @@ import { ThreadLog } from './thread-log.ts';
 import { factsOf, type ThreadState } from './thread-state.ts';
 import type { ThreadTools, ThreadToolsFactory, UserShellRun } from './thread-tools.ts';
 import { previewOf, wireThread } from './thread-view.ts';
-import { addUsage } from './token-usage.ts';
+import { addUsage, estimateTokens } from './token-usage.ts';
 import { Turn } from './turn.ts';
 import type { TurnContext } from './turn-context.ts';
 import { endOf, type LoopPorts, type LoopResult, runTurn } from './turn-loop.ts';
 import { completedTurn, wireTurn } from './turn-record.ts';
 import type { UserMessage } from './user-input.ts';
+import { WaitingCounts } from './waiting-flags.ts';
 import type { World } from './world.ts';
 
 export interface ThreadPorts {
@@ -53,8 +54,9 @@ export class Thread {
   #activity: Activity = { type: 'idle' };
   /** The last turn failed and none has begun since. */
   #systemError = false;
-  /** How many requests to the frontend wait, by flag. */
-  readonly #waiting = new Map<ThreadActiveFlag, number>();
+  readonly #waiting = new WaitingCounts(() => {
+    if (this.#activity.type === 'active') this.#tellStatus();
+  });
   #external: { tools: readonly DynamicTool[]; runtimes: readonly ToolRuntime[] } = { tools: [], runtimes: [] };
   #closed = false;
   /** Tokens of the last request and its answer; 0 after a compaction. */
@@ -67,10 +69,7 @@ export class Thread {
     this.#ports = ports;
     this.#contextTokens = state.usage?.last.totalTokens ?? 0;
     this.log = new ThreadLog(state, { ...stored, onFault: (message) => this.warn(message) });
-    const frontend = new ThreadFrontend(ports.frontends, this.id, () => this.activeTurnId ?? '', {
-      raise: (flag) => this.#count(flag, 1),
-      lower: (flag) => this.#count(flag, -1),
-    });
+    const frontend = new ThreadFrontend(ports.frontends, this.id, () => this.activeTurnId ?? '', this.#waiting);
     this.tools = ports.tools({
       threadId: this.id,
       frontend,
@@ -97,8 +96,7 @@ export class Thread {
   }
 
   get status(): ThreadStatus {
-    if (this.#activity.type === 'active')
-      return { type: 'active', activeFlags: [...this.#waiting].filter(([, n]) => n > 0).map(([flag]) => flag) };
+    if (this.#activity.type === 'active') return { type: 'active', activeFlags: this.#waiting.flags };
     return this.#systemError ? { type: 'systemError' } : { type: 'idle' };
   }
 
@@ -300,9 +298,10 @@ export class Thread {
     this.#ports.sink.thread(this.id, 'thread/tokenUsage/updated', { threadId: this.id, turnId, tokenUsage: this.state.usage });
   }
 
-  #tokens(): { used: number; window: number } | null {
-    const usage = this.state.usage;
-    return usage?.modelContextWindow ? { used: usage.last.totalTokens, window: usage.modelContextWindow } : null;
+  #tokens(): { used: number; window: number } {
+    const { settings, history } = this.state;
+    const { contextWindow } = this.#ports.models.bind(settings.modelProvider, settings.model).card;
+    return { used: this.#contextTokens || estimateTokens(history.entries), window: contextWindow };
   }
 
   #markExternal(): void {
@@ -365,13 +364,6 @@ export class Thread {
   }
 
   // ---- status and end ----
-
-  #count(flag: ThreadActiveFlag, by: 1 | -1): void {
-    const before = this.#waiting.get(flag) ?? 0;
-    const after = Math.max(0, before + by);
-    this.#waiting.set(flag, after);
-    if (before > 0 !== after > 0 && this.#activity.type === 'active') this.#tellStatus();
-  }
 
   #tellStatus(): void {
     this.#ports.sink.all('thread/status/changed', { threadId: this.id, status: this.status });

@@ -56,7 +56,7 @@ async function steps(context: TurnContext, ports: LoopPorts): Promise<void> {
     ports.stepDone(outcome.usage, step);
     if (outcome.calls.some((call) => call.output.newContext)) beginNewContext(context);
     if (outcome.empty) context.ledger.warning('The model gave an empty response: nothing was answered and no tool was called.');
-    if (outcome.calls.length === 0 && context.turn.closeIfIdle()) return;
+    if (!outcome.unread && context.turn.closeIfIdle()) return;
   }
 }
 

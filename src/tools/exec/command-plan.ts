@@ -7,7 +7,13 @@ import { commandActions } from '../../exec/policy/actions.ts';
 import { type Escalation, judgeCommand, type SandboxMode, type Verdict } from '../../exec/policy/decide.ts';
 import { parseScript } from '../../exec/policy/parse.ts';
 import type { ParsedScript } from '../../exec/policy/syntax.ts';
-import { type AdditionalPermissions, permissionsFor, permissionsLabel, type SandboxPermissions, withAdditional } from '../../exec/sandbox/permissions.ts';
+import {
+  type AdditionalPermissions,
+  permissionsFor,
+  permissionsLabel,
+  type SandboxPermissions,
+  withAdditional,
+} from '../../exec/sandbox/permissions.ts';
 import { displayCommand, requestedShell, type Shell, shellArgv } from '../../exec/shell.ts';
 import type { CommandAction } from '../../protocol/item.ts';
 import type { SandboxPolicy } from '../../protocol/primitives.ts';
@@ -28,6 +34,8 @@ export interface CommandRequest {
 
 export interface CommandPlan {
   readonly request: CommandRequest;
+  readonly shell: Shell;
+  /** The argv that is judged and shown. */
   readonly argv: readonly string[];
   readonly display: string;
   readonly cwd: string;
@@ -114,6 +122,7 @@ export async function planCommand(host: ExecHost, request: CommandRequest, step:
   });
   return {
     request,
+    shell,
     argv,
     display: displayCommand(argv),
     cwd,

@@ -63,9 +63,11 @@ export async function startCommand(
 ): Promise<StartedCommand> {
   const { events, itemId, sessionId } = options;
   const permissions = options.unsandboxed ? FULL_ACCESS : plan.permissions;
+  const { shell, request, cwd, env } = plan;
+  const launch = request.login ? await host.loginLaunch(shell, request.cmd, { cwd, env, permissions }) : { argv: plan.argv, env };
   let wrapped: Awaited<ReturnType<typeof host.launcher.wrap>>;
   try {
-    wrapped = await host.launcher.wrap({ argv: plan.argv, cwd: plan.cwd, permissions, tty: plan.request.tty });
+    wrapped = await host.launcher.wrap({ argv: launch.argv, cwd: plan.cwd, permissions, tty: plan.request.tty });
   } catch (error) {
     if (error instanceof SandboxUnavailable)
       throw new ToolError(
@@ -84,7 +86,8 @@ export async function startCommand(
   const process = host.runner.start({
     argv: wrapped.argv,
     cwd: plan.cwd,
-    env: plan.env,
+    env: launch.env,
+    merged: true,
     tty: plan.request.tty,
     stdin: plan.request.tty ? 'open' : 'closed',
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),

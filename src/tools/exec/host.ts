@@ -1,7 +1,9 @@
 // What command tools of one thread work with: the process runtime, the sandbox, the rules and the sessions. Built in the composition root.
 import type { EnvironmentPolicy } from '../../exec/environment.ts';
+import type { Launch } from '../../exec/login-shell.ts';
 import type { PrefixRule } from '../../exec/policy/rules.ts';
 import type { ProcessRunner } from '../../exec/process.ts';
+import type { SandboxPermissions } from '../../exec/sandbox/permissions.ts';
 import type { SandboxLauncher } from '../../exec/sandbox/sandbox.ts';
 import type { ExecSessions } from '../../exec/sessions.ts';
 import type { Shell } from '../../exec/shell.ts';
@@ -16,6 +18,12 @@ export interface ExecHost {
   readonly threadId: string;
   /** The user's shell. */
   shell(): Promise<Shell>;
+  /** What really runs for a command in a login shell with these permissions: the same to the command, without the profile's cost where that is proven. */
+  loginLaunch(
+    shell: Shell,
+    command: string,
+    context: { cwd: string; env: Readonly<Record<string, string>>; permissions: SandboxPermissions },
+  ): Promise<Launch>;
   /** Command rules as they are now. */
   rules(): Promise<readonly PrefixRule[]>;
   addRule(prefix: readonly string[]): Promise<void>;

@@ -43,7 +43,15 @@ export async function runUserShell(host: ExecHost, request: UserShellRequest): P
   });
   const began = monotonicMs();
   const env = buildEnvironment(host.environment, host.baseEnv, { tty: false, values: { HARNESSD_THREAD_ID: host.threadId } });
-  const process = host.runner.start({ argv, cwd, env, tty: false, stdin: 'closed', ...(timeoutMs === null ? {} : { timeoutMs }) });
+  const process = host.runner.start({
+    argv,
+    cwd,
+    env,
+    merged: true,
+    tty: false,
+    stdin: 'closed',
+    ...(timeoutMs === null ? {} : { timeoutMs }),
+  });
   output.attach(process);
   const onAbort = () => void process.terminate();
   signal.addEventListener('abort', onAbort, { once: true });

@@ -25,10 +25,9 @@ function withoutArguments(
   };
 }
 
-export const getContextRemaining = (tokens: () => { used: number; window: number } | null): ToolRuntime<Record<string, unknown>> =>
+export const getContextRemaining = (tokens: () => { used: number; window: number }): ToolRuntime<Record<string, unknown>> =>
   withoutArguments('get_context_remaining', 'Tells how many tokens of your context window are left.', true, () => {
     const now = tokens();
-    if (!now) return textOutput('No response has been counted yet: the whole window is left.');
     return textOutput(`${Math.max(0, now.window - now.used)} of ${now.window} tokens are left (${now.used} used).`);
   });
 

@@ -2,8 +2,8 @@
 // running keeps a session id.
 import { type ApprovalPolicy, canAskFor, policyName } from '../../exec/policy/approval-policy.ts';
 import type { Escalation } from '../../exec/policy/decide.ts';
-import type { AdditionalPermissions } from '../../exec/sandbox/permissions.ts';
 import type { ProcessOutcome } from '../../exec/process.ts';
+import type { AdditionalPermissions } from '../../exec/sandbox/permissions.ts';
 import { exitCodeOf } from '../../exec/sessions.ts';
 import { type CommandPlan, type CommandRequest, planCommand } from '../exec/command-plan.ts';
 import { type CommandItem, commandItem, hintOfDenial, type StartedCommand, startCommand } from '../exec/command-run.ts';
