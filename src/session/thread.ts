@@ -3,7 +3,7 @@ import { monotonicMs, nowSeconds } from '../common/clock.ts';
 import { invalidRequest } from '../common/errors.ts';
 import type { TokenUsage } from '../model/client.ts';
 import type { ResponseItem } from '../protocol/response-item.ts';
-import type { ThreadActiveFlag, ThreadStatus, Thread as WireThread } from '../protocol/thread.ts';
+import type { ThreadStatus, Thread as WireThread } from '../protocol/thread.ts';
 import type { Turn as WireTurn } from '../protocol/turn.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
 import { Orchestrator } from '../tools/orchestrator.ts';
