@@ -12,9 +12,11 @@ import { ExecServices } from './exec-services.ts';
 import type { Handlers } from './handler.ts';
 import { accountHandlers, storedApiKey } from './handlers/account.ts';
 import { catalogHandlers } from './handlers/catalog.ts';
+import { commandExecHandlers } from './handlers/command-exec.ts';
 import { configHandlers } from './handlers/config.ts';
 import { diagnosticsHandlers } from './handlers/diagnostics.ts';
 import { initializeHandlers } from './handlers/initialize.ts';
+import { processExecHandlers } from './handlers/process-exec.ts';
 import { terminalHandlers } from './handlers/terminals.ts';
 import { threadHistoryHandlers } from './handlers/thread-history.ts';
 import { threadHandlers } from './handlers/threads.ts';
@@ -76,11 +78,19 @@ export class Daemon {
       shellName: this.#exec.shellName,
       setup: (cwd, thread) => setupThread(this.#source, this.#clients, toolbox, cwd, thread),
     });
-    this.#endCommands = async () => {};
-    this.#dispatcher = new Dispatcher(this.#handlers(options), this.#queue);
+    const commands = commandExecHandlers(this.#exec.forClients((cwd) => configFor(this.#source, cwd, null)));
+    const processes = processExecHandlers(this.#exec.forClients((cwd) => configFor(this.#source, cwd, null)));
+    this.#endCommands = async () => {
+      await Promise.all([commands.endAll(), processes.endAll()]);
+    };
+    this.#dispatcher = new Dispatcher(this.#handlers(options, commands.handlers, processes.handlers), this.#queue);
   }
 
-  #handlers(options: DaemonOptions): Handlers {
+  #handlers(
+    options: DaemonOptions,
+    commands: ReturnType<typeof commandExecHandlers>['handlers'],
+    processes: ReturnType<typeof processExecHandlers>['handlers'],
+  ): Handlers {
     const threads = this.#threads;
     const load = (cwd: string | null) => configFor(this.#source, cwd, null);
     return {
@@ -89,6 +99,8 @@ export class Daemon {
       ...threadHistoryHandlers(threads),
       ...turnHandlers(threads),
       ...terminalHandlers(threads),
+      ...commands,
+      ...processes,
       ...configHandlers({ source: this.#source }),
       ...catalogHandlers({ home: options.home, load }),
       ...accountHandlers({ home: options.home, load: () => load(null) }),
@@ -98,7 +110,7 @@ export class Daemon {
         activeTurns: () => threads.loaded.filter((thread) => thread.activeTurnId !== null).length,
         pendingServerRequests: () => this.#reverse.size,
       }),
-    } as unknown as Handlers;
+    };
   }
 
   /** What a client is told once it has shaken hands: what is wrong with the configuration or the machine. */
