@@ -5,10 +5,12 @@ import type { EffectiveConfig } from '../config/schema.ts';
 import { StartError } from '../exec/child.ts';
 import { buildEnvironment } from '../exec/environment.ts';
 import { prepareLaunch } from '../exec/launch.ts';
-import type { ProcessOutcome, ProcessOutput, ProcessRequest, ProcessRunner, RunningProcess } from '../exec/process.ts';
+import type { ProcessOutcome, ProcessRequest, ProcessRunner, RunningProcess } from '../exec/process.ts';
 import type { SandboxPermissions } from '../exec/sandbox/permissions.ts';
 import { type SandboxLauncher, SandboxUnavailable } from '../exec/sandbox/sandbox.ts';
+import type { ClientSession } from './client-session.ts';
 import type { Connection } from './connection.ts';
+import type { OutputCapture } from './exec-capture.ts';
 import type { Input } from './exec-registry.ts';
 
 export interface ClientCommandPorts {
@@ -79,45 +81,12 @@ export function commandEnvironment(
   return env;
 }
 
-/** The program is looked for before the sandbox is put around it: inside, its absence would be a riddle. */
-async function wrapped(ports: ClientCommandPorts, request: ProcessRequest, permissions: SandboxPermissions) {
-  const { argv, cwd, tty } = request;
-  try {
-    await prepareLaunch(request, {});
-    return await ports.launcher.wrap({ argv, cwd, permissions, tty });
-  } catch (error) {
-    if (error instanceof StartError) throw invalidRequest(error.message);
-    if (error instanceof SandboxUnavailable)
-      throw invalidRequest(`${error.message}; give sandboxPolicy {"type":"dangerFullAccess"} to run the command without one`);
-    throw error;
-  }
-}
-
-/** Starts it, or throws an RpcError that says why it cannot be. The listener hears the output from the first byte on. */
-export async function startCommand(
-  ports: ClientCommandPorts,
-  request: ProcessRequest,
-  permissions: SandboxPermissions,
-  listener: (process: RunningProcess) => (output: ProcessOutput) => void,
-): Promise<RunningProcess> {
-  const command = await wrapped(ports, request, permissions);
-  const process = ports.runner.start({ ...request, argv: command.argv });
-  process.onOutput(listener(process));
-  void process.exited.then(() => command.release());
-  return process;
-}
-
-export const exitCodeOf = (outcome: ProcessOutcome): number => {
-  if (outcome.type === 'failedToStart') return NOT_STARTED;
-  return outcome.type === 'cancelled' ? KILLED : outcome.exitCode;
-};
-
 /** More than this waiting for the client: its command is held, as by any full pipe; less than half of it lets go again. */
 const MAX_WAITING_BYTES = 256 * 1024;
 const LOOK_AGAIN_MS = 10;
 
 /** Holds a process while its client reads too slowly, so that no output has to be left out. */
-export function keepPace(process: RunningProcess, connection: Pick<Connection, 'waitingBytes' | 'closed'>): () => void {
+function paceKeeper(process: RunningProcess, connection: Pick<Connection, 'waitingBytes' | 'closed'>): () => void {
   let held = false;
   const look = (): void => {
     if (connection.closed || connection.waitingBytes < MAX_WAITING_BYTES / 2) {
@@ -132,3 +101,42 @@ export function keepPace(process: RunningProcess, connection: Pick<Connection, '
     setTimeout(look, LOOK_AGAIN_MS);
   };
 }
+
+/** The program is looked for before the sandbox is put around it: inside, its absence would be a riddle. */
+async function wrapped(ports: ClientCommandPorts, request: ProcessRequest, permissions: SandboxPermissions) {
+  const { argv, cwd, tty } = request;
+  try {
+    await prepareLaunch(request, {});
+    return await ports.launcher.wrap({ argv, cwd, permissions, tty });
+  } catch (error) {
+    if (error instanceof StartError) throw invalidRequest(error.message);
+    if (error instanceof SandboxUnavailable)
+      throw invalidRequest(`${error.message}; give sandboxPolicy {"type":"dangerFullAccess"} to run the command without one`);
+    throw error;
+  }
+}
+
+/** Starts it, or throws an RpcError that says why it cannot be. With `paused`, nothing is read before the caller's resume(). */
+export async function startCommand(
+  ports: ClientCommandPorts,
+  request: ProcessRequest,
+  permissions: SandboxPermissions,
+  output: { capture: OutputCapture; client: ClientSession; paused: boolean },
+): Promise<RunningProcess> {
+  const command = await wrapped(ports, request, permissions);
+  const process = ports.runner.start({ ...request, argv: command.argv });
+  const { capture, client, paused } = output;
+  const pace = capture.isStreamed ? paceKeeper(process, client.connection) : () => {};
+  process.onOutput((bytes) => {
+    capture.push(bytes);
+    pace();
+  });
+  if (paused) process.pause();
+  void process.exited.then(() => command.release());
+  return process;
+}
+
+export const exitCodeOf = (outcome: ProcessOutcome): number => {
+  if (outcome.type === 'failedToStart') return NOT_STARTED;
+  return outcome.type === 'cancelled' ? KILLED : outcome.exitCode;
+};

@@ -11,7 +11,6 @@ import {
   commandEnvironment,
   exitCodeOf,
   inputOf,
-  keepPace,
   startCommand,
 } from '../client-command.ts';
 import type { ClientSession } from '../client-session.ts';
@@ -73,12 +72,11 @@ function captureFor(params: CommandExecParams, client: ClientSession): OutputCap
   return new OutputCapture(cap, streams ? sink : null);
 }
 
-function resultOf(exitCode: number, capture: OutputCapture, isCutWanted: boolean): ExecResult {
+function resultOf(exitCode: number, capture: OutputCapture, isCutMarked: boolean): ExecResult {
   const [stdout, stderr] = [capture.read('stdout'), capture.read('stderr')];
   const result: ExecResult = { exitCode, stdout: stdout.text, stderr: stderr.text };
-  if (isCutWanted) return result;
-  if (stdout.capReached) result.stdoutCapReached = true;
-  if (stderr.capReached) result.stderrCapReached = true;
+  if (isCutMarked && stdout.capReached) result.stdoutCapReached = true;
+  if (isCutMarked && stderr.capReached) result.stderrCapReached = true;
   return result;
 }
 
@@ -108,7 +106,7 @@ class CommandExec {
       const outcome = await process.exited;
       if (outcome.type === 'failedToStart') throw invalidRequest(outcome.reason);
       // Whoever asks for no output at all knows that it is missing; streamed output was marked where it was cut.
-      return resultOf(exitCodeOf(outcome), capture, params.outputBytesCap === 0 || capture.isStreamed);
+      return resultOf(exitCodeOf(outcome), capture, params.outputBytesCap !== 0 && !capture.isStreamed);
     } finally {
       signal.removeEventListener('abort', kill);
       this.registry.close(slot);
@@ -132,13 +130,7 @@ class CommandExec {
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
       },
       permissionsFor(policyOf(params, config, cwd), cwd, env),
-      (process) => {
-        const pace = capture.isStreamed ? keepPace(process, client.connection) : () => {};
-        return (output) => {
-          capture.push(output);
-          pace();
-        };
-      },
+      { capture, client, paused: false },
     );
   }
 }

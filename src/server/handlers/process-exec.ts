@@ -12,7 +12,6 @@ import {
   commandEnvironment,
   exitCodeOf,
   inputOf,
-  keepPace,
   startCommand,
 } from '../client-command.ts';
 import type { ClientSession } from '../client-session.ts';
@@ -79,14 +78,7 @@ class ProcessExec {
         ...(typeof params.timeoutMs === 'number' ? { timeoutMs: params.timeoutMs } : {}),
       },
       { type: 'fullAccess' },
-      (process) => {
-        process.pause();
-        const pace = capture.isStreamed ? keepPace(process, client.connection) : () => {};
-        return (output) => {
-          capture.push(output);
-          pace();
-        };
-      },
+      { capture, client, paused: true },
     );
   }
 
