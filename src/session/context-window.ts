@@ -1,0 +1,72 @@
+// How full the model's window is, and what is done about it: counting, compaction when it is near its limit, one try for one overflow.
+import type { TokenUsage } from '../model/client.ts';
+import type { TurnError } from '../protocol/turn.ts';
+import { compact } from './compaction.ts';
+import type { HistoryEntry } from './history.ts';
+import type { EventSink, ModelSource } from './ports.ts';
+import type { StepContext } from './step-context.ts';
+import type { ThreadLog } from './thread-log.ts';
+import type { ThreadState } from './thread-state.ts';
+import { addUsage, estimateTokens } from './token-usage.ts';
+import type { TurnContext } from './turn-context.ts';
+import type { World } from './world.ts';
+
+interface WindowPorts {
+  sink: EventSink;
+  models: ModelSource;
+  world: World;
+}
+
+export class ContextWindow {
+  readonly #state: ThreadState;
+  readonly #log: ThreadLog;
+  readonly #ports: WindowPorts;
+  /** Tokens of the last request and its answer; 0 after a compaction. */
+  #tokens: number;
+  /** The provider said that the history does not fit. */
+  #overflowed = false;
+
+  constructor(state: ThreadState, log: ThreadLog, ports: WindowPorts) {
+    this.#state = state;
+    this.#log = log;
+    this.#ports = ports;
+    this.#tokens = state.usage?.last.totalTokens ?? 0;
+  }
+
+  /** Tokens used, and the size of the window. */
+  standing(): { used: number; window: number } {
+    const { settings, history } = this.#state;
+    const { contextWindow } = this.#ports.models.bind(settings.modelProvider, settings.model).card;
+    return { used: this.#tokens || estimateTokens(history.entries), window: contextWindow };
+  }
+
+  count(turnId: string, usage: TokenUsage | null, step: StepContext): void {
+    if (!usage) return;
+    this.#tokens = usage.totalTokens;
+    const state = this.#state;
+    state.usage = addUsage(state.usage, usage, step.binding.card.contextWindow);
+    this.#log.append({ type: 'usage', usage: state.usage });
+    this.#ports.sink.thread(state.meta.id, 'thread/tokenUsage/updated', { threadId: state.meta.id, turnId, tokenUsage: state.usage });
+  }
+
+  async makeRoom(context: TurnContext, step: StepContext): Promise<void> {
+    if (!this.#overflowed && this.#tokens <= step.binding.card.autoCompactTokenLimit) return;
+    this.#overflowed = false; // one try for one overflow
+    await compact(context, step);
+  }
+
+  /** How a turn failed: an overflow is made good before the next one. */
+  failedWith(error: TurnError): void {
+    if (error.codexErrorInfo === 'contextWindowExceeded') this.#overflowed = true;
+  }
+
+  replace(entries: readonly HistoryEntry[]): void {
+    this.#state.history.replace(entries);
+    this.#tokens = 0;
+    this.#ports.world.forget();
+    this.#log.append({
+      type: 'compacted',
+      items: entries.map(({ origin, item, section }) => ({ origin, item, ...(section ? { section } : {}) })),
+    });
+  }
+}

@@ -1,0 +1,225 @@
+// Which turn is active, and its way from start to end. One turn is active at a time, decided here and nowhere else.
+import { monotonicMs, nowSeconds } from '../common/clock.ts';
+import { invalidRequest } from '../common/errors.ts';
+import type { ResponseItem } from '../protocol/response-item.ts';
+import type { ArtifactPort } from '../tools/artifacts.ts';
+import type { Orchestrator } from '../tools/orchestrator.ts';
+import { compact } from './compaction.ts';
+import type { ContextWindow } from './context-window.ts';
+import { ItemLedger } from './item-ledger.ts';
+import type { EventSink, ModelSource } from './ports.ts';
+import type { StepBuilder } from './step-context.ts';
+import type { ThreadLog } from './thread-log.ts';
+import type { ThreadState } from './thread-state.ts';
+import type { ThreadTools, UserShellRun } from './thread-tools.ts';
+import { previewOf } from './thread-view.ts';
+import { Turn } from './turn.ts';
+import type { TurnContext } from './turn-context.ts';
+import { endOf, type LoopPorts, type LoopResult, runTurn } from './turn-loop.ts';
+import { completedTurn, wireTurn } from './turn-record.ts';
+import type { UserMessage } from './user-input.ts';
+import type { World } from './world.ts';
+
+export interface RunnerParts {
+  state: ThreadState;
+  log: ThreadLog;
+  tools: ThreadTools;
+  sink: EventSink;
+  models: ModelSource;
+  artifacts: ArtifactPort;
+  world: World;
+  window: ContextWindow;
+  orchestrator: Orchestrator;
+  steps: StepBuilder;
+  /** Called when the thread becomes active or idle. */
+  statusChanged(): void;
+}
+
+/** What the thread does now. Written by `#begin` and `#finish` only. */
+type Activity = { type: 'idle' } | { type: 'active'; turn: Turn; ledger: ItemLedger; ended: Promise<void> };
+type Work = (context: TurnContext, ports: LoopPorts) => Promise<LoopResult>;
+
+export class TurnRunner {
+  readonly #parts: RunnerParts;
+  #activity: Activity = { type: 'idle' };
+  /** The last turn failed and none has begun since. */
+  #failed = false;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+  }
+
+  get #id(): string {
+    return this.#parts.state.meta.id;
+  }
+
+  get activeTurnId(): string | null {
+    return this.#activity.type === 'active' ? this.#activity.turn.id : null;
+  }
+
+  get lastFailed(): boolean {
+    return this.#failed;
+  }
+
+  /** Hands input to the active turn; null when there is none that takes it. */
+  join(message: UserMessage): Turn | null {
+    return this.#activity.type === 'active' && this.#activity.turn.add(message) ? this.#activity.turn : null;
+  }
+
+  /** A new turn; the returned function begins its work. */
+  start(message: UserMessage | null, outputSchema: unknown): { turn: Turn; run: () => void } {
+    const turn = new Turn(outputSchema);
+    if (message) turn.add(message);
+    return { turn, run: this.#begin(turn, runTurn) };
+  }
+
+  /** Adds input to the active turn, which must be the one that the client means. */
+  steer(message: UserMessage, expectedTurnId: string): string {
+    if (this.#activity.type !== 'active' || this.#activity.turn.closed) throw invalidRequest('no active turn to steer');
+    const { turn } = this.#activity;
+    if (turn.id !== expectedTurnId) throw invalidRequest(`expected active turn id ${expectedTurnId} but found ${turn.id}`);
+    if (!turn.add(message)) throw invalidRequest('no active turn to steer');
+    return turn.id;
+  }
+
+  /** Interrupts the active turn. An empty id means whichever is active. */
+  interrupt(turnId: string): void {
+    if (this.#activity.type !== 'active') {
+      if (turnId === '') return;
+      throw invalidRequest('no active turn to interrupt');
+    }
+    const { turn } = this.#activity;
+    if (turnId !== '' && turn.id !== turnId) throw invalidRequest(`expected active turn id ${turnId} but found ${turn.id}`);
+    turn.interrupt();
+  }
+
+  /** Interrupts what is active, if anything, and resolves when it has ended. */
+  async stop(): Promise<void> {
+    if (this.#activity.type !== 'active') return;
+    this.#activity.turn.interrupt();
+    await this.#activity.ended;
+  }
+
+  /** Runs a command of the user: beside the active turn, or in a turn of its own. */
+  shellCommand(command: string, timeoutMs: number | null): () => void {
+    const run = (context: TurnContext): Promise<string> => {
+      const request: UserShellRun = { turnId: context.turn.id, command, timeoutMs, events: context.ledger, signal: context.signal };
+      return this.#parts.tools.runUserShell(request);
+    };
+    if (this.#activity.type === 'active') {
+      const context = this.#context(this.#activity.turn, this.#activity.ledger);
+      return () => void run(context).then((text) => context.record('user', userText(text)));
+    }
+    return this.#begin(new Turn(), (context) => endOf(context, async () => context.record('user', userText(await run(context)))));
+  }
+
+  /** A turn that only compacts the history. */
+  compact(): () => void {
+    return this.#begin(new Turn(), (context, ports) =>
+      endOf(context, async () => {
+        await compact(context, ports.nextStep());
+      }),
+    );
+  }
+
+  /** Makes the turn the active one now; the returned function starts its work. */
+  #begin(turn: Turn, work: Work): () => void {
+    if (this.#activity.type === 'active')
+      throw invalidRequest(`thread ${this.#id} is ending a turn; try again when turn/completed has come`);
+    const ledger = new ItemLedger(this.#id, turn.record, this.#parts.sink, this.#parts.log);
+    let start: () => void = () => {};
+    const started = new Promise<void>((resolve) => {
+      start = resolve;
+    });
+    const ended = started.then(() => this.#run(turn, ledger, work));
+    this.#activity = { type: 'active', turn, ledger, ended };
+    return start;
+  }
+
+  async #run(turn: Turn, ledger: ItemLedger, work: Work): Promise<void> {
+    const { state, log, sink, statusChanged } = this.#parts;
+    const began = monotonicMs();
+    this.#failed = false;
+    turn.record.startedAt = nowSeconds();
+    state.turns.push(turn.record);
+    log.append({ type: 'turnStarted', turnId: turn.id, startedAt: turn.record.startedAt });
+    statusChanged();
+    sink.thread(this.#id, 'turn/started', { threadId: this.#id, turn: wireTurn(turn.record, 'notLoaded') });
+    const context = this.#context(turn, ledger);
+    const result = await work(context, this.#loopPorts(context));
+    await this.#finish(turn, ledger, result, monotonicMs() - began);
+  }
+
+  async #finish(turn: Turn, ledger: ItemLedger, result: LoopResult, durationMs: number): Promise<void> {
+    const { state, log, sink, tools, window, statusChanged } = this.#parts;
+    const { record } = turn;
+    await tools.turnEnded(turn.id, result.end === 'interrupted');
+    ledger.closeOpen({ keepOutliving: result.end !== 'interrupted' });
+    if (result.error) window.failedWith(result.error);
+    record.status = result.end;
+    record.error = result.error;
+    record.completedAt = nowSeconds();
+    record.durationMs = Math.round(durationMs);
+    state.updatedAt = record.completedAt;
+    log.append({
+      type: 'turnCompleted',
+      turnId: turn.id,
+      status: record.status,
+      error: record.error,
+      completedAt: record.completedAt,
+      durationMs: record.durationMs,
+    });
+    log.summary();
+    await log.flush();
+    this.#activity = { type: 'idle' };
+    this.#failed = result.end === 'failed';
+    statusChanged();
+    if (result.error) sink.thread(this.#id, 'error', { threadId: this.#id, turnId: turn.id, willRetry: false, error: result.error });
+    sink.thread(this.#id, 'turn/completed', { threadId: this.#id, turn: completedTurn(record) });
+  }
+
+  #context(turn: Turn, ledger: ItemLedger): TurnContext {
+    const { state, log, sink, orchestrator, artifacts, window } = this.#parts;
+    return {
+      turn,
+      signal: turn.signal,
+      history: state.history,
+      ledger,
+      orchestrator,
+      artifacts,
+      sessionId: this.#id,
+      record: (origin, item, section) => log.history(origin, item, turn.id, section),
+      flush: () => log.flush(),
+      replaceHistory: (entries) => window.replace(entries),
+      markExternal: () => {
+        if (state.external) return;
+        state.external = true;
+        log.append({ type: 'external' });
+      },
+      tellRetry: (error) => sink.thread(this.#id, 'error', { threadId: this.#id, turnId: turn.id, willRetry: true, error }),
+    };
+  }
+
+  #loopPorts(context: TurnContext): LoopPorts {
+    const { state, models, steps, world, window } = this.#parts;
+    return {
+      nextStep: () =>
+        steps.build(this.#id, context.turn.id, state.settings, models.bind(state.settings.modelProvider, state.settings.model)),
+      describeWorld: async (step) => {
+        for (const entry of await world.changes(step, state.history.entries, context.turn.id))
+          context.record(entry.origin, entry.item, entry.section);
+      },
+      stepDone: (usage, step) => window.count(context.turn.id, usage, step),
+      makeRoom: (step) => window.makeRoom(context, step),
+      beforeMessage: async (message) => {
+        if (!state.preview) state.preview = previewOf(textOfInput(message));
+      },
+    };
+  }
+}
+
+const userText = (text: string): ResponseItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+
+/** The first text of a message; one of images only still needs something to be listed by. */
+const textOfInput = ({ input }: UserMessage): string =>
+  input.map((part) => (part.type === 'text' ? part.text : '')).find((text) => text !== '') ?? (input.length ? `[${input[0].type}]` : '');
