@@ -1,6 +1,5 @@
 // The four method tables: every method that crosses the wire, with its shapes, scope and stability. Handlers, types, gating and the
 // generated schemas all derive from here; a method that is not listed does not exist.
-import * as z from 'zod';
 import {
   AccountRateLimitsUpdatedNotification,
   GetAccountParams,
@@ -50,25 +49,6 @@ import {
 } from './config.ts';
 import { ServerDiagnosticsResponse } from './diagnostics.ts';
 import {
-  CommandExecOutputDeltaNotification,
-  CommandExecParams,
-  CommandExecResizeParams,
-  CommandExecResizeResponse,
-  CommandExecResponse,
-  CommandExecTerminateParams,
-  CommandExecTerminateResponse,
-  CommandExecWriteParams,
-  CommandExecWriteResponse,
-  ProcessExitedNotification,
-  ProcessKillParams,
-  ProcessKillResponse,
-  ProcessOutputDeltaNotification,
-  ProcessResizePtyParams,
-  ProcessResizePtyResponse,
-  ProcessSpawnParams,
-  ProcessSpawnResponse,
-  ProcessWriteStdinParams,
-  ProcessWriteStdinResponse,
   ThreadBackgroundTerminalsCleanParams,
   ThreadBackgroundTerminalsCleanResponse,
   ThreadBackgroundTerminalsListParams,
@@ -78,8 +58,8 @@ import {
   ThreadShellCommandParams,
   ThreadShellCommandResponse,
 } from './exec.ts';
-import { FsChangedNotification } from './fs.ts';
 import { HookCompletedNotification, HookStartedNotification, HooksListParams, HooksListResponse } from './hook.ts';
+import { hostNotifications, hostRequests } from './host-methods.ts';
 import { InitializeParams, InitializeResponse } from './initialize.ts';
 import {
   AgentMessageDeltaNotification,
@@ -104,8 +84,9 @@ import {
   McpServerStatusUpdatedNotification,
   McpToolCallProgressNotification,
 } from './mcp.ts';
+import { None, notification, request } from './method-spec.ts';
 import { DeprecationNoticeNotification, WarningNotification } from './primitives.ts';
-import { type Infer, type Schema, schema } from './schema.ts';
+import type { Infer } from './schema.ts';
 import {
   ThreadItemsListParams,
   ThreadItemsListResponse,
@@ -171,46 +152,7 @@ import {
   TurnSteerResponse,
 } from './turn.ts';
 
-/** What a method is about: the connection itself, one thread (its params name it), or the whole process. */
-export type Scope = 'connection' | 'thread' | 'process';
-export type Stability = 'stable' | 'experimental';
-
-export interface RequestSpec<P extends Schema = Schema, R extends Schema = Schema> {
-  readonly params: P;
-  readonly result: R;
-  readonly scope: Scope;
-  readonly stability: Stability;
-  /** Params that a client may set only after asking for `experimentalApi`. */
-  readonly experimentalFields: readonly string[];
-}
-export interface NotificationSpec<P extends Schema = Schema> {
-  readonly params: P;
-  readonly scope: Scope;
-}
-
-interface RequestOptions {
-  scope: Scope;
-  stability?: Stability;
-  /** Names of experimental fields, separated by blanks. */
-  experimental?: string;
-}
-
-function request<P extends Schema, R extends Schema>(params: P, result: R, options: RequestOptions): RequestSpec<P, R> {
-  return {
-    params,
-    result,
-    scope: options.scope,
-    stability: options.stability ?? 'stable',
-    experimentalFields: options.experimental?.split(' ') ?? [],
-  };
-}
-
-function notification<P extends Schema>(params: P, scope: Scope): NotificationSpec<P> {
-  return { params, scope };
-}
-
-/** For methods whose params are all optional or absent. */
-const None = schema(() => z.object({}));
+export type { NotificationSpec, RequestSpec, Scope, Stability } from './method-spec.ts';
 
 export const clientRequests = {
   initialize: request(InitializeParams, InitializeResponse, { scope: 'connection' }),
@@ -275,14 +217,7 @@ export const clientRequests = {
     experimental: 'additionalContext responsesapiClientMetadata responsesapiClientMetadataPatch',
   }),
   'turn/interrupt': request(TurnInterruptParams, TurnInterruptResponse, { scope: 'thread' }),
-  'command/exec': request(CommandExecParams, CommandExecResponse, { scope: 'process', experimental: 'permissionProfile' }),
-  'command/exec/write': request(CommandExecWriteParams, CommandExecWriteResponse, { scope: 'process' }),
-  'command/exec/resize': request(CommandExecResizeParams, CommandExecResizeResponse, { scope: 'process' }),
-  'command/exec/terminate': request(CommandExecTerminateParams, CommandExecTerminateResponse, { scope: 'process' }),
-  'process/spawn': request(ProcessSpawnParams, ProcessSpawnResponse, { scope: 'process', stability: 'experimental' }),
-  'process/writeStdin': request(ProcessWriteStdinParams, ProcessWriteStdinResponse, { scope: 'process', stability: 'experimental' }),
-  'process/resizePty': request(ProcessResizePtyParams, ProcessResizePtyResponse, { scope: 'process', stability: 'experimental' }),
-  'process/kill': request(ProcessKillParams, ProcessKillResponse, { scope: 'process', stability: 'experimental' }),
+  ...hostRequests,
   'config/read': request(ConfigReadParams, ConfigReadResponse, { scope: 'process' }),
   'config/value/write': request(ConfigValueWriteParams, ConfigWriteResponse, { scope: 'process' }),
   'config/batchWrite': request(ConfigBatchWriteParams, ConfigWriteResponse, { scope: 'process' }),
@@ -323,12 +258,11 @@ export const serverRequests = {
 } as const;
 
 export const serverNotifications = {
+  ...hostNotifications,
   'account/rateLimits/updated': notification(AccountRateLimitsUpdatedNotification, 'process'),
-  'command/exec/outputDelta': notification(CommandExecOutputDeltaNotification, 'process'),
   configWarning: notification(ConfigWarningNotification, 'process'),
   deprecationNotice: notification(DeprecationNoticeNotification, 'process'),
   error: notification(ErrorNotification, 'thread'),
-  'fs/changed': notification(FsChangedNotification, 'process'),
   'hook/completed': notification(HookCompletedNotification, 'thread'),
   'hook/started': notification(HookStartedNotification, 'thread'),
   'item/agentMessage/delta': notification(AgentMessageDeltaNotification, 'thread'),
@@ -345,8 +279,6 @@ export const serverNotifications = {
   'item/started': notification(ItemStartedNotification, 'thread'),
   'mcpServer/oauthLogin/completed': notification(McpServerOauthLoginCompletedNotification, 'process'),
   'mcpServer/startupStatus/updated': notification(McpServerStatusUpdatedNotification, 'process'),
-  'process/exited': notification(ProcessExitedNotification, 'process'),
-  'process/outputDelta': notification(ProcessOutputDeltaNotification, 'process'),
   'serverRequest/resolved': notification(ServerRequestResolvedNotification, 'thread'),
   'skills/changed': notification(SkillsChangedNotification, 'process'),
   'thread/archived': notification(ThreadArchivedNotification, 'thread'),
