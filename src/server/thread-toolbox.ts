@@ -6,16 +6,19 @@ import type { EffectiveConfig } from '../config/schema.ts';
 import { featureEnabled, toolEnabled } from '../config/switches.ts';
 import { validateAmendment } from '../exec/policy/amendments.ts';
 import { parseScript } from '../exec/policy/parse.ts';
+import { nodePatchFs } from '../patch/fs.ts';
 import type { HostedSpec } from '../protocol/tool-spec.ts';
 import type { ThreadTools, ToolHost } from '../session/thread-tools.ts';
-import { ArtifactStore } from '../tools/artifacts.ts';
+import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import type { ExecHost } from '../tools/exec/host.ts';
 import { runUserShell } from '../tools/exec/user-shell.ts';
 import { ApprovalGate, type ApprovalRequest } from '../tools/gates/approval.ts';
 import { ApprovalStore } from '../tools/gates/approval-store.ts';
 import { noHooks } from '../tools/gates/hooks.ts';
+import { PatchCalls } from '../tools/patch/patch-calls.ts';
 import type { ModelAbilities } from '../tools/plan.ts';
 import type { ToolRuntime } from '../tools/runtime.ts';
+import { applyPatch } from '../tools/runtimes/apply-patch.ts';
 import { currentTime, getContextRemaining, newContext } from '../tools/runtimes/context-window.ts';
 import { execCommand } from '../tools/runtimes/exec-command.ts';
 import { readArtifact } from '../tools/runtimes/read-artifact.ts';
@@ -42,7 +45,8 @@ export class ThreadToolbox {
   forThread(host: ToolHost, config: EffectiveConfig): ThreadTools {
     const artifacts = new ArtifactStore(path.join(this.#home, 'artifacts', host.threadId));
     const exec = this.#exec.hostFor(host.threadId, config, (callId) => spillPath(host, artifacts, callId));
-    const builtins = builtinTools(host, config, exec, artifacts);
+    const patches = new PatchCalls(nodePatchFs(), host.keepsArtifacts ? artifacts : noArtifacts);
+    const builtins = builtinTools(host, config, { exec, artifacts, patches });
     const webSearch = toolEnabled(config, 'web_search', true);
     return {
       sources: {
@@ -68,6 +72,7 @@ export class ThreadToolbox {
         await exec.sessions.terminateAll();
       },
       turnEnded: async (turnId, interrupted) => {
+        patches.turnEnded(turnId);
         if (!interrupted) return;
         const ours = [...exec.startedIn].filter(([, turn]) => turn === turnId).map(([id]) => id);
         await Promise.all(ours.map((id) => exec.sessions.terminate(id)));
@@ -88,8 +93,15 @@ function spillPath(host: ToolHost, artifacts: ArtifactStore, callId: string): st
   return file;
 }
 
-function builtinTools(host: ToolHost, config: EffectiveConfig, exec: ExecHost, artifacts: ArtifactStore): readonly ToolRuntime[] {
-  const tools: ToolRuntime[] = [runtime(execCommand(exec)), runtime(writeStdin(exec))];
+interface ToolParts {
+  exec: ExecHost;
+  artifacts: ArtifactStore;
+  patches: PatchCalls;
+}
+
+function builtinTools(host: ToolHost, config: EffectiveConfig, { exec, artifacts, patches }: ToolParts): readonly ToolRuntime[] {
+  const tools: ToolRuntime[] = [runtime(execCommand(exec, patches)), runtime(writeStdin(exec))];
+  if (toolEnabled(config, 'apply_patch', true)) tools.push(runtime(applyPatch(patches)));
   if (toolEnabled(config, 'update_plan', true)) tools.push(runtime(updatePlan()));
   if (toolEnabled(config, 'view_image', true)) tools.push(runtime(viewImage()));
   if (toolEnabled(config, 'current_time', false)) tools.push(runtime(currentTime()));

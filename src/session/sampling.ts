@@ -10,6 +10,7 @@ import { ParallelGate } from '../tools/gates/parallel.ts';
 import { readCallItem } from '../tools/router.ts';
 import type { ToolCall } from '../tools/runtime.ts';
 import { CallScheduler, type FinishedCall } from '../tools/scheduler.ts';
+import { CallPreviews } from './call-previews.ts';
 import { buildRequest } from './prompt.ts';
 import { ResponseItems } from './response-items.ts';
 import type { StepContext } from './step-context.ts';
@@ -49,6 +50,7 @@ class Attempt {
   readonly #step: StepContext;
   readonly #scheduler: CallScheduler;
   readonly #items: ResponseItems;
+  readonly #previews: CallPreviews;
   usage: TokenUsage | null = null;
   itemsDone = 0;
 
@@ -56,6 +58,13 @@ class Attempt {
     this.#turn = turn;
     this.#step = step;
     this.#items = new ResponseItems(turn.ledger);
+    this.#previews = new CallPreviews({
+      events: turn.ledger,
+      router: step.router,
+      step: step.facts,
+      isCall: (callId) => turn.history.hasCallId(callId),
+      isItem: (itemId) => turn.ledger.has(itemId),
+    });
     this.#scheduler = new CallScheduler({
       orchestrator: turn.orchestrator,
       router: step.router,
@@ -88,6 +97,10 @@ class Attempt {
         return;
       case 'itemAdded':
         this.#items.added(event.item);
+        this.#previews.added(event.item);
+        return;
+      case 'argumentsDelta':
+        this.#previews.delta(event);
         return;
       case 'itemDone':
         this.itemsDone++;
@@ -101,7 +114,6 @@ class Attempt {
         this.usage = event.usage;
         return;
       case 'created':
-      case 'argumentsDelta':
       case 'rateLimits':
         return;
     }
@@ -109,20 +121,25 @@ class Attempt {
 
   #call(item: ToolCallItem): void {
     const { history, turn } = this.#turn;
-    if (history.sameCall(turn.id, item)) return; // the model repeated a call of this turn: it ran, or runs, already
-    const named = { ...item, call_id: this.#freshId(item.call_id ?? '') } as ToolCallItem;
+    const shown = this.#previews.take(item);
+    const repeated = history.sameCall(turn.id, item);
+    shown?.preview.end(repeated ? 'cut' : 'whole');
+    if (repeated) return; // the model repeated a call of this turn: it ran, or runs, already
+    const named = { ...item, call_id: shown?.callId ?? this.#freshId(item.call_id ?? '') } as ToolCallItem;
     this.#turn.record('model', named);
     const { name, payload, replyAs } = readCallItem(named);
     const callId = named.call_id as string;
-    const call: ToolCall = { callId, itemId: this.#turn.ledger.has(callId) ? newRandomId() : callId, name, payload, replyAs };
+    const itemId = shown?.itemId ?? (this.#turn.ledger.has(callId) ? newRandomId() : callId);
+    const call: ToolCall = { callId, itemId, name, payload, replyAs };
     this.#scheduler.start(call);
   }
 
   /** Call ids pair calls and outputs, so each is used once in a thread; a missing one is made up. */
   #freshId(given: string): string {
     const id = given || `call_${newRandomId()}`;
-    if (!this.#turn.history.hasCallId(id)) return id;
-    for (let n = 2; ; n++) if (!this.#turn.history.hasCallId(`${id}_${n}`)) return `${id}_${n}`;
+    const isFree = (wanted: string) => !this.#turn.history.hasCallId(wanted) && !this.#previews.reserves(wanted);
+    if (isFree(id)) return id;
+    for (let n = 2; ; n++) if (isFree(`${id}_${n}`)) return `${id}_${n}`;
   }
 
   /** Awaits the calls and puts their outputs into history, in call order. */
@@ -139,6 +156,7 @@ class Attempt {
   /** Text that was cut off is shown to the client; for the model it is kept only when the user stopped it. */
   closeText(keepForModel: boolean): void {
     if (keepForModel) for (const text of this.#items.partialTexts()) this.#turn.record('model', assistantText(text));
+    this.#previews.cut();
     this.#turn.ledger.closeStreaming();
   }
 }

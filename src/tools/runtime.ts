@@ -102,6 +102,22 @@ export interface Invocation<A> {
   readonly approved: 'notNeeded' | 'once' | 'session' | 'amendment';
 }
 
+/** A call whose arguments still come. Its ids are those that the call will have. */
+export interface StreamingCall {
+  readonly callId: string;
+  readonly itemId: string;
+  readonly replyAs: ToolCall['replyAs'];
+}
+
+/**
+ * Shows a call while its arguments come. `push` gets the raw argument text, piece by piece. `end` comes once: 'whole' before the call
+ * itself begins, which goes on with the item that the preview opened; 'cut' when it never will, and then that item is closed.
+ */
+export interface ArgumentPreview {
+  push(delta: string): void;
+  end(how: 'whole' | 'cut'): void;
+}
+
 /** What an exclusive call touches; two exclusive calls on different things may overlap. */
 export type ResourceClaim = string;
 
@@ -124,6 +140,8 @@ export interface ToolRuntime<A = unknown> {
   /** The description of its namespace, when it has one. */
   readonly namespaceDescription?: string;
   resources?(args: A): readonly ResourceClaim[];
+  /** Called when the arguments begin to come; no I/O, and nothing of the call runs. */
+  streamArguments?(call: StreamingCall, step: StepFacts, events: ToolEvents): ArgumentPreview;
   waitUntilReady?(signal: AbortSignal): Promise<void>;
   validate(payload: ToolPayload): Validation<A>;
   /** Called once, after validation; opens the thread item through `events.startItem`, or does nothing for tools without an item. */

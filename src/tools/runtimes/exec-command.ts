@@ -10,6 +10,8 @@ import { type CommandItem, commandItem, hintOfDenial, type StartedCommand, start
 import { envelope, outputBudget } from '../exec/envelope.ts';
 import type { ExecHost } from '../exec/host.ts';
 import { readFunctionPayload } from '../gates/validate.ts';
+import type { PatchCalls } from '../patch/patch-calls.ts';
+import { takeOverPatch } from '../patch/patch-in-command.ts';
 import { failedOutput, ToolError, type ToolOutput, textOutput } from '../result.ts';
 import type { ApprovalNeed, Invocation, StepFacts, ToolCall, ToolRuntime } from '../runtime.ts';
 import { failedItem } from '../terminal-item.ts';
@@ -155,14 +157,17 @@ const prunedNote = (started: StartedCommand): string =>
 
 class ExecCommand {
   readonly #host: ExecHost;
+  readonly #patches: PatchCalls;
   /** By item id, from begin to the end of the call. */
   readonly #prepared = new Map<string, Prepared>();
 
-  constructor(host: ExecHost) {
+  constructor(host: ExecHost, patches: PatchCalls) {
     this.#host = host;
+    this.#patches = patches;
   }
 
   async begin(call: ToolCall, args: ExecArgs, step: StepFacts, events: Invocation<ExecArgs>['events']): Promise<void> {
+    if (await takeOverPatch(this.#patches, call, args, step, events)) return;
     const plan = await planCommand(this.#host, requestOf(args), step, call.callId);
     const sessionId = this.#host.sessions.reserveId();
     this.#prepared.set(call.itemId, { plan, sessionId });
@@ -170,19 +175,23 @@ class ExecCommand {
   }
 
   need(call: ToolCall): ApprovalNeed {
+    if (this.#patches.has(call)) return this.#patches.need(call);
     const prepared = this.#prepared.get(call.itemId);
     if (!prepared) return { type: 'forbidden', reason: 'The command was not prepared. Nothing was run.' };
     return needOf(prepared);
   }
 
   /** A call that was not let through gives its number back. */
-  settled({ itemId }: ToolCall): void {
-    const prepared = this.#prepared.get(itemId);
-    this.#prepared.delete(itemId);
+  settled(call: ToolCall): void {
+    this.#patches.settled(call);
+    const prepared = this.#prepared.get(call.itemId);
+    this.#prepared.delete(call.itemId);
     if (prepared) this.#host.sessions.releaseId(prepared.sessionId);
   }
 
-  async run({ call, args, step, events }: Invocation<ExecArgs>, signal: AbortSignal): Promise<ToolOutput> {
+  async run(invocation: Invocation<ExecArgs>, signal: AbortSignal): Promise<ToolOutput> {
+    const { call, args, step, events } = invocation;
+    if (this.#patches.has(call)) return this.#patches.run(invocation, signal);
     const prepared = this.#prepared.get(call.itemId);
     this.#prepared.delete(call.itemId);
     if (!prepared) throw new ToolError('tool_error', 'The command was not prepared. Nothing was run.');
@@ -256,8 +265,9 @@ class ExecCommand {
   }
 }
 
-export function execCommand(host: ExecHost): ToolRuntime<ExecArgs> {
-  const tool = new ExecCommand(host);
+/** A patch in a command is handed to `patches`. */
+export function execCommand(host: ExecHost, patches: PatchCalls): ToolRuntime<ExecArgs> {
+  const tool = new ExecCommand(host, patches);
   return {
     name: { name: 'exec_command' },
     spec: {
