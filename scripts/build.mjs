@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { bundle } from './build/bundle.mjs';
-import { writeColdCaches, writeWarmCaches } from './build/warm-up.mjs';
+import { link, split, startUpParts } from './build/bundle.mjs';
+import { observe, writeColdCaches, writeWarmCaches } from './build/warm-up.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const here = path.join(root, 'scripts', 'build');
@@ -16,20 +16,41 @@ const { values } = parseArgs({
 
 const GRAMMARS = ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm'];
 
+/** Which parts go into one file: by what a run shows, or, where none succeeds, all that the entry reaches by import statements. */
+async function groupsFor(parts, staging) {
+  const withoutRun = new Map([['main.cjs', startUpParts(parts)]]);
+  if (values['no-warm-up']) return { groups: withoutRun, outcome: 'not warmed up' };
+  try {
+    writeFiles(staging, await link(parts, new Map(), root));
+    const { start, turn } = await observe(staging);
+    // Packages that neither needs stay on their own, as few of them are ever used together.
+    const rest = [...parts.texts.keys()].filter((name) => !start.includes(name) && !turn.includes(name) && !parts.packages.has(name));
+    const groups = Object.entries({ 'main.cjs': start, 'turn.cjs': turn, 'rest.cjs': rest.sort() }).filter(([, names]) => names.length > 0);
+    return { groups: new Map(groups), outcome: `warmed up: ${start.length} parts at start, ${turn.length} more in a turn` };
+  } catch (error) {
+    return { groups: withoutRun, outcome: `not warmed up: ${error.message}` };
+  } finally {
+    fs.rmSync(staging, { recursive: true, force: true });
+  }
+}
+
 /** Written beside dist and moved into place, so that a daemon started meanwhile finds the old build or the new one. */
 async function build() {
   const began = performance.now();
   const entry = path.resolve(values.entry ?? path.join(root, 'src', 'main.ts'));
   const out = path.resolve(values.out ?? path.join(root, 'dist'));
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
-  const parts = await bundle({ entry, version, root });
+  const parts = await split({ entry, version, root });
   const staging = `${out}.${process.pid}.tmp`;
   try {
-    writeFiles(staging, parts);
-    const warmUp = values['no-warm-up'] ? writeColdCaches(staging) : await writeWarmCaches(staging);
+    const { groups, outcome } = await groupsFor(parts, staging);
+    const files = await link(parts, groups, root);
+    writeFiles(staging, files);
+    if (groups.has('turn.cjs')) await writeWarmCaches(staging);
+    writeColdCaches(staging);
     fs.rmSync(out, { recursive: true, force: true });
     fs.renameSync(staging, out);
-    if (!values.quiet) report(out, parts, warmUp, performance.now() - began);
+    if (!values.quiet) report(out, files, outcome, performance.now() - began);
   } finally {
     fs.rmSync(staging, { recursive: true, force: true });
   }

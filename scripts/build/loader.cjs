@@ -35,12 +35,7 @@ function load(name) {
   return module.exports;
 }
 
-load.require = (id) => {
-  if (!id.startsWith('./')) return require(id);
-  // What the start-up part shares with a part loaded later is an export of the former, under the name of the file it would have been.
-  const shared = loaded.get('main.cjs').exports[id];
-  return shared ?? load(id.slice(2));
-};
+load.require = (id) => (id.startsWith('./') ? load(id.slice(2)) : require(id));
 load.require.resolve = require.resolve;
 
 if (process.env.HARNESSD_SOURCE_MAPS === '1') require('./source-maps.js').install(lib);

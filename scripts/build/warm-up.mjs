@@ -1,15 +1,13 @@
-// Runs the fresh build once as a frontend would and keeps what V8 compiled on the way, so that a start compiles nothing.
-// A warm-up that fails costs start-up time, never the build: the caches then hold what compiles without running.
-import { spawnSync } from 'node:child_process';
+// Runs a fresh build as a frontend would: once to see which parts a start and a turn need, once to keep what V8 compiled on the way.
+// A warm-up that fails costs start-up time, never the build.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import vm from 'node:vm';
 import { openDaemon } from '../lib/daemon.mjs';
-import { messageItem, startModelServer } from '../lib/model-server.mjs';
+import { callItem, messageItem, startModelServer } from '../lib/model-server.mjs';
 
-/** The loader, and at exit one cache for each part that was loaded. Lives in the build folder only while the warm-up runs. */
-const WRITER = `
+const CACHE_WRITER = `
 process.on('exit', () => {
   const { scripts, lib } = require('./main.js');
   for (const [name, script] of scripts) {
@@ -18,23 +16,54 @@ process.on('exit', () => {
 });
 require('./main.js');
 `;
+/** Tells at each moment which files have been loaded so far. */
+const OBSERVER = `
+const fs = require('node:fs');
+const read = fs.readFileSync;
+fs.readFileSync = (file, ...rest) => {
+  if (String(file).endsWith('.cjs')) fs.appendFileSync(require('node:path').join(__dirname, 'loaded'), require('node:path').basename(file) + '\\n');
+  return read(file, ...rest);
+};
+require('./main.js');
+`;
 
-async function playOneTurn(program) {
+/** Plays a session against a program made of `source`; `step` is called after the handshake and after the turn. */
+async function play(folder, source, { turn, step = () => {} }) {
+  const program = path.join(folder, 'warm-up.js');
+  fs.writeFileSync(program, source);
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'harnessd-warm-up-'));
-  const model = await startModelServer(() => [messageItem('Ready to work.')]);
+  // One command on the way, as in nearly every turn.
+  const script = (step) => [step === 0 ? callItem('exec_command', { cmd: 'true' }) : messageItem('Ready to work.')];
+  const model = await startModelServer(script);
   const daemon = openDaemon({ command: [process.execPath, program, 'app-server'], home, cwd: home, model, limitMs: 15_000 });
   try {
     await daemon.initialize();
-    const threadId = await daemon.startThread();
-    await daemon.runTurn(threadId, 'warm up');
+    step('start');
+    if (turn) {
+      await daemon.runTurn(await daemon.startThread(), 'warm up');
+      step('turn');
+    }
   } finally {
     await daemon.close();
     model.close();
     fs.rmSync(home, { recursive: true, force: true });
+    fs.rmSync(program);
   }
 }
 
-/** Caches for the parts without one, from compiling alone: functions are then compiled when they first run, as always. */
+/** Which parts of a build of single parts are loaded when the handshake is answered, and which more when a turn has ended. */
+export async function observe(folder) {
+  const file = path.join(folder, 'loaded');
+  const seen = {};
+  const step = (name) => {
+    seen[name] = [...new Set(fs.readFileSync(file, 'utf8').trim().split('\n'))];
+  };
+  await play(folder, OBSERVER, { turn: true, step });
+  fs.rmSync(file);
+  return { start: seen.start, turn: seen.turn.filter((name) => !seen.start.includes(name)) };
+}
+
+/** Caches for the files without one, from compiling alone: functions are then compiled when they first run, as always. */
 export function writeColdCaches(folder) {
   const lib = path.join(folder, 'lib');
   for (const name of fs.readdirSync(lib).filter((file) => file.endsWith('.cjs'))) {
@@ -43,23 +72,13 @@ export function writeColdCaches(folder) {
     const script = new vm.Script(fs.readFileSync(file, 'latin1'), { filename: `harnessd/${name}` });
     fs.writeFileSync(`${file}.cache`, script.createCachedData());
   }
-  return 'not warmed up';
 }
 
-/** Writes the .cache files of a build folder; says in words how it went. */
+/** The start-up file keeps what a start compiles and no more: each function in a cache costs a little at every start. */
 export async function writeWarmCaches(folder) {
-  const program = path.join(folder, 'warm-up.js');
-  fs.writeFileSync(program, WRITER);
-  let outcome = 'warmed up with a turn';
-  try {
-    await playOneTurn(program);
-  } catch (error) {
-    outcome = `not warmed up (${error.message})`;
-    const written = fs.existsSync(path.join(folder, 'lib', 'main.cjs.cache'));
-    if (!written) spawnSync(process.execPath, [program, '--version'], { stdio: 'ignore', timeout: 10_000 });
-  } finally {
-    fs.rmSync(program);
-  }
-  writeColdCaches(folder);
-  return outcome;
+  const main = path.join(folder, 'lib', 'main.cjs.cache');
+  await play(folder, CACHE_WRITER, { turn: false });
+  const startOnly = fs.readFileSync(main);
+  await play(folder, CACHE_WRITER, { turn: true });
+  fs.writeFileSync(main, startOnly);
 }
