@@ -20,7 +20,27 @@ import {
   ProcessWriteStdinParams,
   ProcessWriteStdinResponse,
 } from './exec.ts';
-import { FsChangedNotification } from './fs.ts';
+import {
+  FsChangedNotification,
+  FsCopyParams,
+  FsCopyResponse,
+  FsCreateDirectoryParams,
+  FsCreateDirectoryResponse,
+  FsGetMetadataParams,
+  FsGetMetadataResponse,
+  FsReadDirectoryParams,
+  FsReadDirectoryResponse,
+  FsReadFileParams,
+  FsReadFileResponse,
+  FsRemoveParams,
+  FsRemoveResponse,
+  FsUnwatchParams,
+  FsUnwatchResponse,
+  FsWatchParams,
+  FsWatchResponse,
+  FsWriteFileParams,
+  FsWriteFileResponse,
+} from './fs.ts';
 import { notification, request } from './method-spec.ts';
 
 export const hostRequests = {
@@ -32,6 +52,15 @@ export const hostRequests = {
   'process/writeStdin': request(ProcessWriteStdinParams, ProcessWriteStdinResponse, { scope: 'process', stability: 'experimental' }),
   'process/resizePty': request(ProcessResizePtyParams, ProcessResizePtyResponse, { scope: 'process', stability: 'experimental' }),
   'process/kill': request(ProcessKillParams, ProcessKillResponse, { scope: 'process', stability: 'experimental' }),
+  'fs/readFile': request(FsReadFileParams, FsReadFileResponse, { scope: 'process' }),
+  'fs/writeFile': request(FsWriteFileParams, FsWriteFileResponse, { scope: 'process' }),
+  'fs/createDirectory': request(FsCreateDirectoryParams, FsCreateDirectoryResponse, { scope: 'process' }),
+  'fs/getMetadata': request(FsGetMetadataParams, FsGetMetadataResponse, { scope: 'process' }),
+  'fs/readDirectory': request(FsReadDirectoryParams, FsReadDirectoryResponse, { scope: 'process' }),
+  'fs/remove': request(FsRemoveParams, FsRemoveResponse, { scope: 'process' }),
+  'fs/copy': request(FsCopyParams, FsCopyResponse, { scope: 'process' }),
+  'fs/watch': request(FsWatchParams, FsWatchResponse, { scope: 'process' }),
+  'fs/unwatch': request(FsUnwatchParams, FsUnwatchResponse, { scope: 'process' }),
 } as const;
 
 export const hostNotifications = {

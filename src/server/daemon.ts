@@ -1,5 +1,6 @@
 // The composition root: every port is wired here, once. It owns the end of the process, too: whoever asks first, everything pending is
 // settled, turns are interrupted, children ended, and what was said is flushed.
+import { Deferred } from '../common/deferred.ts';
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import { ensureHome } from '../config/home.ts';
@@ -12,11 +13,10 @@ import { ExecServices } from './exec-services.ts';
 import type { Handlers } from './handler.ts';
 import { accountHandlers, storedApiKey } from './handlers/account.ts';
 import { catalogHandlers } from './handlers/catalog.ts';
-import { commandExecHandlers } from './handlers/command-exec.ts';
 import { configHandlers } from './handlers/config.ts';
 import { diagnosticsHandlers } from './handlers/diagnostics.ts';
+import { type HostHandlers, hostHandlers } from './handlers/host.ts';
 import { initializeHandlers } from './handlers/initialize.ts';
-import { processExecHandlers } from './handlers/process-exec.ts';
 import { terminalHandlers } from './handlers/terminals.ts';
 import { threadHistoryHandlers } from './handlers/thread-history.ts';
 import { threadHandlers } from './handlers/threads.ts';
@@ -57,13 +57,14 @@ export class Daemon {
   readonly #clients: ModelClients;
   readonly #exec: ExecServices;
   readonly #threads: ThreadManager;
+  readonly #host: HostHandlers;
   readonly #dispatcher: Dispatcher;
   readonly #sessions = new Set<ClientSession>();
   /** Warnings that were shown; each is shown once. */
   readonly #warned = new Set<string>();
-  readonly #endCommands: () => Promise<void>;
   #ending: Promise<void> | null = null;
   #exit: (code: number) => void = () => {};
+  readonly #over = new Deferred<void>();
 
   constructor(options: DaemonOptions) {
     ensureHome(options.home);
@@ -78,19 +79,11 @@ export class Daemon {
       shellName: this.#exec.shellName,
       setup: (cwd, thread) => setupThread(this.#source, this.#clients, toolbox, cwd, thread),
     });
-    const commands = commandExecHandlers(this.#exec.forClients((cwd) => configFor(this.#source, cwd, null)));
-    const processes = processExecHandlers(this.#exec.forClients((cwd) => configFor(this.#source, cwd, null)));
-    this.#endCommands = async () => {
-      await Promise.all([commands.endAll(), processes.endAll()]);
-    };
-    this.#dispatcher = new Dispatcher(this.#handlers(options, commands.handlers, processes.handlers), this.#queue);
+    this.#host = hostHandlers(this.#exec.forClients((cwd) => configFor(this.#source, cwd, null)));
+    this.#dispatcher = new Dispatcher(this.#handlers(options), this.#queue);
   }
 
-  #handlers(
-    options: DaemonOptions,
-    commands: ReturnType<typeof commandExecHandlers>['handlers'],
-    processes: ReturnType<typeof processExecHandlers>['handlers'],
-  ): Handlers {
+  #handlers(options: DaemonOptions): Handlers {
     const threads = this.#threads;
     const load = (cwd: string | null) => configFor(this.#source, cwd, null);
     return {
@@ -99,8 +92,7 @@ export class Daemon {
       ...threadHistoryHandlers(threads),
       ...turnHandlers(threads),
       ...terminalHandlers(threads),
-      ...commands,
-      ...processes,
+      ...this.#host.handlers,
       ...configHandlers({ source: this.#source }),
       ...catalogHandlers({ home: options.home, load }),
       ...accountHandlers({ home: options.home, load: () => load(null) }),
@@ -177,11 +169,17 @@ export class Daemon {
     await Promise.all([...this.#sessions].map(({ connection }) => atMost(FLUSH_MS, connection.flush(FLUSH_MS))));
     for (const { connection } of this.#sessions) connection.close();
     this.#exit(0);
+    this.#over.resolve();
+  }
+
+  /** Settles when everything has ended, whoever asked for it. */
+  get ended(): Promise<void> {
+    return this.#over.promise;
   }
 
   async #settleAll(): Promise<void> {
     this.#reverse.cancelAll(() => true, 'the frontend is gone');
-    await Promise.all([this.#threads.closeAll(), this.#endCommands(), this.#exec.endAll(CHILD_GRACE_MS)]);
+    await Promise.all([this.#threads.closeAll(), this.#host.endAll(), this.#exec.endAll(CHILD_GRACE_MS)]);
     this.#clients.close();
   }
 }
