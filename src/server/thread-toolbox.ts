@@ -27,6 +27,7 @@ import { viewImage } from '../tools/runtimes/view-image.ts';
 import { writeStdin } from '../tools/runtimes/write-stdin.ts';
 import type { ExecServices } from './exec-services.ts';
 
+const NO_EXTERNAL: readonly ToolRuntime[] = [];
 const NO_HOSTED: readonly HostedSpec[] = [];
 const WEB_SEARCH: readonly HostedSpec[] = [{ type: 'hosted', name: 'web_search' }];
 
@@ -51,11 +52,15 @@ export class ThreadToolbox {
     return {
       sources: {
         builtins: () => builtins,
+        external: () => NO_EXTERNAL,
         hosted: (abilities: ModelAbilities) => (webSearch && abilities.webSearch ? WEB_SEARCH : NO_HOSTED),
         strict: config.tools?.strict ?? false,
       },
       approvals: new ApprovalGate(new ApprovalStore(), host.frontend, (amendment, request) => amend(exec, amendment, request)),
       hooks: noHooks,
+      started: async () => {},
+      announced: () => {},
+      ready: async () => {},
       onTrace: (trace) => logger().debug(trace, 'tool call'),
       terminals: async () =>
         (await exec.sessions.list()).map((session) => ({

@@ -49,7 +49,7 @@ export interface StepContext {
 /** Where the runtimes of a thread come from. Each list keeps its identity while it is unchanged. */
 export interface ToolSources {
   builtins(abilities: ModelAbilities): readonly ToolRuntime[];
-  external(): readonly ToolRuntime[];
+  external(abilities: ModelAbilities): readonly ToolRuntime[];
   hosted(abilities: ModelAbilities): readonly HostedSpec[];
   strict: boolean;
 }
@@ -120,7 +120,7 @@ export class StepBuilder {
   #router(binding: ModelBinding): ToolRouter {
     const abilities = abilitiesOf(binding);
     const builtins = this.#sources.builtins(abilities);
-    const external = this.#sources.external();
+    const external = this.#sources.external(abilities);
     const hosted = this.#sources.hosted(abilities);
     const key = [builtins, external, hosted, binding.card];
     if (this.#cached && key.every((part, i) => part === this.#cached?.key[i])) return this.#cached.router;

@@ -29,10 +29,17 @@ export interface UserShellRun {
 }
 
 export interface ThreadTools {
-  readonly sources: Omit<ToolSources, 'external'>;
+  /** Its external tools come beside the dynamic ones, which the thread itself has. */
+  readonly sources: ToolSources;
   readonly approvals: ApprovalGate;
   readonly hooks: HookPort;
   onTrace(trace: CallTrace): void;
+  /** Starts what runs beside the thread. Rejects with an RpcError when something that the thread requires did not come up. */
+  started(): Promise<void>;
+  /** The client knows the thread from now on: what happened so far may be told. */
+  announced(): void;
+  /** Called before each step with the text that its input adds: waits, for a bounded time, for tools that are still coming up. */
+  ready(text: string, signal: AbortSignal): Promise<void>;
   terminals(): Promise<ThreadBackgroundTerminal[]>;
   terminate(processId: string): Promise<boolean>;
   terminateAll(): Promise<void>;

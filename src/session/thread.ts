@@ -5,6 +5,7 @@ import type { ThreadStatus, Thread as WireThread } from '../protocol/thread.ts';
 import type { Turn as WireTurn } from '../protocol/turn.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
 import { Orchestrator } from '../tools/orchestrator.ts';
+import type { ModelAbilities } from '../tools/plan.ts';
 import type { ToolRuntime } from '../tools/runtime.ts';
 import { dynamicRuntime } from '../tools/sources/dynamic.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
@@ -43,8 +44,8 @@ export class Thread {
   readonly #waiting = new WaitingCounts(() => {
     if (this.activeTurnId !== null) this.#tellStatus();
   });
-  /** Runtimes of the dynamic tools, kept as long as the list: plans are cached by its identity. */
-  #external: { tools: readonly DynamicTool[]; runtimes: readonly ToolRuntime[] } = { tools: [], runtimes: [] };
+  /** Runtimes of the dynamic tools and of what runs outside, kept as long as both lists: plans are cached by its identity. */
+  #external: { tools: readonly DynamicTool[]; outside: readonly ToolRuntime[]; runtimes: readonly ToolRuntime[] } | null = null;
   #closed = false;
 
   constructor(state: ThreadState, ports: ThreadPorts, stored: { begun: boolean; endsWhole: boolean }) {
@@ -64,9 +65,8 @@ export class Thread {
     });
     const { approvals, hooks } = this.tools;
     const orchestrator = new Orchestrator({ approvals, hooks, onTrace: (trace) => this.tools.onTrace(trace) });
-    const steps = new StepBuilder({ ...this.tools.sources, external: () => this.#externalRuntimes(frontend) }, (message) =>
-      this.warn(message),
-    );
+    const external = (abilities: ModelAbilities) => this.#externalRuntimes(frontend, this.tools.sources.external(abilities));
+    const steps = new StepBuilder({ ...this.tools.sources, external }, (message) => this.warn(message));
     const statusChanged = () => this.#tellStatus();
     this.#runner = new TurnRunner({
       state,
@@ -163,10 +163,11 @@ export class Thread {
     this.log.appendIfBegun({ type: 'dynamicTools', tools: [...tools] });
   }
 
-  #externalRuntimes(frontend: ThreadFrontend): readonly ToolRuntime[] {
-    if (this.#external.tools !== this.state.dynamicTools) {
-      const tools = this.state.dynamicTools;
-      this.#external = { tools, runtimes: tools.map((tool) => dynamicRuntime(tool, frontend) as ToolRuntime) };
+  #externalRuntimes(frontend: ThreadFrontend, outside: readonly ToolRuntime[]): readonly ToolRuntime[] {
+    const tools = this.state.dynamicTools;
+    if (this.#external?.tools !== tools || this.#external.outside !== outside) {
+      const runtimes = [...tools.map((tool) => dynamicRuntime(tool, frontend) as ToolRuntime), ...outside];
+      this.#external = { tools, outside, runtimes };
     }
     return this.#external.runtimes;
   }

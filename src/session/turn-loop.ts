@@ -16,6 +16,8 @@ import { toModelMessage, type UserMessage, userMessageItem } from './user-input.
 export interface LoopPorts {
   /** Tells the model what has changed since it was told last. */
   describeWorld(step: StepContext): Promise<void>;
+  /** Waits, for a bounded time, for tools that are still coming up. */
+  toolsReady(): Promise<void>;
   nextStep(): StepContext;
   /** Called when a step has ended, with what it cost. */
   stepDone(usage: TokenUsage | null, step: StepContext): void;
@@ -46,6 +48,7 @@ async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepCont
 
 async function steps(context: TurnContext, ports: LoopPorts): Promise<void> {
   for (;;) {
+    await ports.toolsReady();
     const step = ports.nextStep();
     await ports.makeRoom(step);
     await ports.describeWorld(step);

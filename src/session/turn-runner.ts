@@ -201,8 +201,9 @@ export class TurnRunner {
   }
 
   #loopPorts(context: TurnContext): LoopPorts {
-    const { state, models, steps, world, window } = this.#parts;
+    const { state, models, steps, world, window, tools } = this.#parts;
     return {
+      toolsReady: () => tools.ready(context.turn.waiting.flatMap(textsOf).join('\n'), context.signal),
       nextStep: () =>
         steps.build(this.#id, context.turn.id, state.settings, models.bind(state.settings.modelProvider, state.settings.model)),
       describeWorld: async (step) => {
@@ -220,6 +221,8 @@ export class TurnRunner {
 
 const userText = (text: string): ResponseItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 
+const textsOf = ({ input }: UserMessage): string[] =>
+  input.map((part) => (part.type === 'text' ? part.text : '')).filter((text) => text !== '');
+
 /** The first text of a message; one of images only still needs something to be listed by. */
-const textOfInput = ({ input }: UserMessage): string =>
-  input.map((part) => (part.type === 'text' ? part.text : '')).find((text) => text !== '') ?? (input.length ? `[${input[0].type}]` : '');
+const textOfInput = (message: UserMessage): string => textsOf(message)[0] ?? (message.input.length ? `[${message.input[0].type}]` : '');

@@ -29,6 +29,11 @@ export class Turn {
     return this.#closed;
   }
 
+  /** What the next step will take. */
+  get waiting(): readonly UserMessage[] {
+    return this.#inputs;
+  }
+
   get hasInput(): boolean {
     return this.#inputs.length > 0;
   }

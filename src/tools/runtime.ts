@@ -78,7 +78,20 @@ export type ApprovalAsk =
       /** Scope of acceptForSession, in words; part of the request. */
       scope: string;
     }
-  | { kind: 'fileChange'; reason: string | null; grantRoot: string | null; scope: string };
+  | { kind: 'fileChange'; reason: string | null; grantRoot: string | null; scope: string }
+  | ElicitedApproval;
+
+/** A tool of an MCP server: asked as a question with an empty form, which is how frontends know it. */
+export interface ElicitedApproval {
+  kind: 'elicitation';
+  server: string;
+  message: string;
+  /** What is shown besides the message: the tool and its arguments. */
+  meta: Record<string, unknown>;
+  /** Keeps an approval beyond the session; resolves with a problem when it could not be kept. Null: this one cannot be kept. */
+  remember: (() => Promise<string | null>) | null;
+  scope: string;
+}
 
 /** The step a call belongs to, as far as tools may know it. Frozen: nothing here changes while the step runs. */
 export interface StepFacts {

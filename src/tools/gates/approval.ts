@@ -5,14 +5,13 @@ import { nowMs } from '../../common/clock.ts';
 import { Deferred } from '../../common/deferred.ts';
 import { preview } from '../../common/text.ts';
 import type { CommandExecutionApprovalDecision } from '../../protocol/approval.ts';
-import type { FrontendOutcome, FrontendPort } from '../events.ts';
-import type { ErrorCategory } from '../result.ts';
-import type { ApprovalAsk, StepFacts } from '../runtime.ts';
+import type { FrontendOutcome, FrontendPort, FrontendRequest } from '../events.ts';
+import type { ApprovalAsk, ElicitedApproval, StepFacts } from '../runtime.ts';
+import { type ApprovalDecision, decisionWithoutAnswer, denied, NOTHING_RAN } from './approval-decision.ts';
 import type { ApprovalStore } from './approval-store.ts';
+import { judgeElicitation, openElicitation } from './elicited-approval.ts';
 
-export type ApprovalDecision =
-  | { type: 'approved'; how: 'once' | 'session' | 'amendment' }
-  | { type: 'denied'; category: ErrorCategory; text: string; interruptTurn: boolean };
+export type { ApprovalDecision } from './approval-decision.ts';
 
 export interface ApprovalRequest {
   itemId: string;
@@ -25,13 +24,7 @@ export type AmendmentSink = (amendment: readonly string[], request: ApprovalRequ
 
 type Answer = CommandExecutionApprovalDecision;
 
-const denied = (category: ErrorCategory, text: string, interruptTurn = false): ApprovalDecision => ({
-  type: 'denied',
-  category,
-  text,
-  interruptTurn,
-});
-const NOTHING_RAN = 'Nothing was run.';
+type CommandQuestion = ApprovalRequest & { ask: Exclude<ApprovalAsk, ElicitedApproval> };
 
 export class ApprovalGate {
   readonly #store: ApprovalStore;
@@ -52,9 +45,25 @@ export class ApprovalGate {
   async ask(request: ApprovalRequest, step: StepFacts, signal: AbortSignal): Promise<ApprovalDecision> {
     if (this.#store.covers(request.keys)) return { type: 'approved', how: 'session' };
     if (signal.aborted) return denied('cancelled', `Interrupted before it was approved. ${NOTHING_RAN}`);
-    const open = this.#open(request, step);
+    const { ask } = request;
+    if (ask.kind === 'elicitation') {
+      const elicit = { ...request, ask };
+      return this.#whileOpen(openElicitation(this.#frontend, elicit, step), request.keys, signal, (outcome) =>
+        judgeElicitation(outcome, elicit, () => this.#store.approve(request.keys)),
+      );
+    }
+    return this.#whileOpen(this.#open({ ...request, ask }, step), request.keys, signal, (outcome) => this.#judge(outcome, request));
+  }
+
+  /** Waits for an open question: its answer, a session approval of the same keys, or the signal. */
+  async #whileOpen<T>(
+    open: FrontendRequest<T>,
+    keys: readonly string[],
+    signal: AbortSignal,
+    judge: (outcome: FrontendOutcome<T>) => Promise<ApprovalDecision>,
+  ): Promise<ApprovalDecision> {
     const released = new Deferred<ApprovalDecision>();
-    const stopWaiting = this.#store.whenCovered(request.keys, () => {
+    const stopWaiting = this.#store.whenCovered(keys, () => {
       released.resolve({ type: 'approved', how: 'session' });
       open.cancel('approved for the session by another answer');
     });
@@ -63,17 +72,14 @@ export class ApprovalGate {
     try {
       const outcome = await open.outcome;
       if (released.settled) return await released.promise;
-      return await this.#judge(outcome, request);
+      return await judge(outcome);
     } finally {
       stopWaiting();
       signal.removeEventListener('abort', onAbort);
     }
   }
 
-  #open(
-    request: ApprovalRequest,
-    step: StepFacts,
-  ): { outcome: Promise<FrontendOutcome<{ decision: Answer }>>; cancel(reason: string): void } {
+  #open(request: CommandQuestion, step: StepFacts): FrontendRequest<{ decision: Answer }> {
     const common = { threadId: step.threadId, turnId: step.turnId, itemId: request.itemId, startedAtMs: nowMs() };
     const { ask } = request;
     if (ask.kind === 'fileChange') {
@@ -105,27 +111,7 @@ export class ApprovalGate {
   }
 
   async #judge(outcome: FrontendOutcome<{ decision: Answer }>, request: ApprovalRequest): Promise<ApprovalDecision> {
-    switch (outcome.type) {
-      case 'answered':
-        return this.#decide(outcome.value.decision, request);
-      case 'malformed':
-        return denied(
-          'denied_by_policy',
-          `The approval failed: the frontend's answer was malformed (${preview(outcome.problem)}), which counts as no approval. ${NOTHING_RAN}`,
-        );
-      case 'unsupported':
-        return denied(
-          'denied_by_policy',
-          `This call needs an approval, and the connected frontend cannot be asked for one: it does not support approval requests (${preview(outcome.message)}). ${NOTHING_RAN} Choose a way that needs no approval, or say what is missing.`,
-        );
-      case 'clientError':
-        return denied(
-          'denied_by_policy',
-          `The approval failed: the frontend answered with error ${outcome.code}: ${preview(outcome.message, 400)}. ${NOTHING_RAN}`,
-        );
-      case 'cancelled':
-        return denied('cancelled', `The approval was withdrawn: ${outcome.reason}. ${NOTHING_RAN}`);
-    }
+    return outcome.type === 'answered' ? this.#decide(outcome.value.decision, request) : decisionWithoutAnswer(outcome);
   }
 
   async #decide(decision: Answer, request: ApprovalRequest): Promise<ApprovalDecision> {
