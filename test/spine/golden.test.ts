@@ -93,7 +93,8 @@ describe('golden transcripts', () => {
     let asked = 0;
     t.answers.set('item/commandExecution/requestApproval', () => (asked++ === 0 ? { decision: 'decline' } : undefined));
     const turnId = await t.startTurn('go');
-    await t.link.until(() => asked === 2, 'the second request');
+    const requests = () => t.link.received.filter((message) => message.method === 'item/commandExecution/requestApproval');
+    await t.link.until(() => requests().length === 2, 'the second request');
     await t.result('turn/interrupt', { threadId: t.threadId, turnId });
     await t.ended(turnId);
     expectGolden('declined-command', t);
