@@ -1,8 +1,9 @@
 // The command line: argv → a front door. Whatever is printed by libraries goes to stderr from the first line on; stdout is the protocol's.
-import { parseArgs } from 'node:util';
+
 import { Console } from 'node:console';
+import { parseArgs } from 'node:util';
 import { messageOf } from './common/errors.ts';
-import { HARNESSD_VERSION } from './common/version.ts';
+import { HARNESSD_VERSION, PROTOCOL_VERSION } from './common/version.ts';
 
 globalThis.console = new Console(process.stderr, process.stderr);
 
@@ -64,10 +65,24 @@ function readArgv(argv: string[]): Options {
   }
 }
 
+/** The first part is what clients look for: the name and version of the protocol that they speak. */
+const VERSION = `codex-cli ${PROTOCOL_VERSION} (harnessd ${HARNESSD_VERSION})\n`;
+
+/** A mistake on the command line ends the start. One in a file does not: it can be mended while the daemon runs, which says so. */
+async function checkFlags({ overrides, profile }: Options, home: string): Promise<void> {
+  if (overrides.length === 0 && profile === null) return;
+  const { loadConfig } = await import('./config/load.ts');
+  const loaded = await loadConfig({ home, env: process.env, overrides, profile });
+  if (!loaded.ok && loaded.error.file === null) throw new UsageError(loaded.error.message);
+}
+
 async function serve(options: Options): Promise<void> {
   if (options.listen !== 'stdio://') throw new UsageError(`--listen ${options.listen}: this version listens on stdio:// only`);
-  const [{ Daemon }, { StdioTransport }, { resolveHome }] = await Promise.all([import('./server/daemon.ts'), import('./server/transport.ts'), import('./config/home.ts')]);
-  const daemon = new Daemon({ home: resolveHome(process.env), env: process.env, overrides: options.overrides, profile: options.profile });
+  const { resolveHome } = await import('./config/home.ts');
+  const home = resolveHome(process.env);
+  await checkFlags(options, home);
+  const [{ Daemon }, { StdioTransport }] = await Promise.all([import('./server/daemon.ts'), import('./server/transport.ts')]);
+  const daemon = new Daemon({ home, env: process.env, overrides: options.overrides, profile: options.profile });
   daemon.onExit((code) => process.exit(code));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void daemon.shutdown());
   daemon.serve(new StdioTransport());
@@ -81,7 +96,7 @@ async function generate(kind: 'json-schema' | 'ts', out: string | undefined): Pr
 
 async function main(): Promise<void> {
   const options = readArgv(process.argv.slice(2));
-  if (options.version) return print(`harnessd ${HARNESSD_VERSION}\n`);
+  if (options.version) return print(VERSION);
   if (options.help) return print(HELP);
   switch (options.command) {
     case 'app-server':
@@ -98,6 +113,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(error instanceof UsageError ? `harnessd: ${error.message}\nTry harnessd --help.\n` : `harnessd: ${messageOf(error)}\n`);
+  process.stderr.write(
+    error instanceof UsageError ? `harnessd: ${error.message}\nTry harnessd --help.\n` : `harnessd: ${messageOf(error)}\n`,
+  );
   process.exitCode = error instanceof UsageError ? 2 : 1;
 });
