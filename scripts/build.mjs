@@ -46,11 +46,11 @@ async function build() {
     const { groups, outcome } = await groupsFor(parts, staging);
     const files = await link(parts, groups, root);
     writeFiles(staging, files);
-    if (groups.has('turn.cjs')) await writeWarmCaches(staging);
+    const caches = groups.has('turn.cjs') ? await writeWarmCaches(staging) : '';
     writeColdCaches(staging);
     fs.rmSync(out, { recursive: true, force: true });
     fs.renameSync(staging, out);
-    if (!values.quiet) report(out, files, outcome, performance.now() - began);
+    if (!values.quiet) report(out, files, outcome + caches, performance.now() - began);
   } finally {
     fs.rmSync(staging, { recursive: true, force: true });
   }

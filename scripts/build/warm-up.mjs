@@ -74,11 +74,19 @@ export function writeColdCaches(folder) {
   }
 }
 
-/** The start-up file keeps what a start compiles and no more: each function in a cache costs a little at every start. */
+/**
+ * The start-up file keeps what a start compiles and no more: each function in a cache costs a little at every start.
+ * Gives the empty string, or what went wrong in words.
+ */
 export async function writeWarmCaches(folder) {
   const main = path.join(folder, 'lib', 'main.cjs.cache');
-  await play(folder, CACHE_WRITER, { turn: false });
-  const startOnly = fs.readFileSync(main);
-  await play(folder, CACHE_WRITER, { turn: true });
-  fs.writeFileSync(main, startOnly);
+  try {
+    await play(folder, CACHE_WRITER, { turn: false });
+    const startOnly = fs.readFileSync(main);
+    await play(folder, CACHE_WRITER, { turn: true });
+    fs.writeFileSync(main, startOnly);
+    return '';
+  } catch (error) {
+    return `; caches not warmed up: ${error.message}`;
+  }
 }
