@@ -66,7 +66,7 @@ export class ContextWindow {
     this.#ports.world.forget();
     this.#log.append({
       type: 'compacted',
-      items: entries.map(({ origin, item, section }) => ({ origin, item, ...(section ? { section } : {}) })),
+      items: entries.map(({ origin, item, turnId, section }) => ({ origin, item, turnId, ...(section ? { section } : {}) })),
     });
   }
 }

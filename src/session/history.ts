@@ -1,6 +1,6 @@
 // The model's history of a thread: items in the Responses form with who put them there. Only ever extended, so that each request extends
 // the one before; compaction and revert replace it whole. Invariant: before any sampling each call has exactly one output.
-import { isToolCall, isToolOutput, type ResponseItem, type ToolCallOutputItem } from '../protocol/response-item.ts';
+import { isToolCall, isToolOutput, type ResponseItem, type ToolCallItem, type ToolCallOutputItem } from '../protocol/response-item.ts';
 import type { HistoryOrigin } from '../protocol/rollout.ts';
 
 export interface HistoryEntry {
@@ -68,20 +68,26 @@ export class History {
     );
   }
 
+  /** Calls that no output answers, in order, each id once. */
+  openCalls(): ToolCallItem[] {
+    const answered = new Set(this.#entries.filter((entry) => isToolOutput(entry.item)).map((entry) => callIdOf(entry.item)));
+    const open: ToolCallItem[] = [];
+    for (const { item } of this.#entries) {
+      if (!isToolCall(item) || answered.has(callIdOf(item))) continue;
+      open.push(item);
+      answered.add(callIdOf(item));
+    }
+    return open;
+  }
+
   /**
    * What has to be added so that each call has exactly one output. Outputs without a call are dropped by `forModel`; they cannot be
    * removed here, since the history only grows.
    */
   missingOutputs(): ToolCallOutputItem[] {
-    const answered = new Set(this.#entries.filter((entry) => isToolOutput(entry.item)).map((entry) => callIdOf(entry.item)));
-    const missing: ToolCallOutputItem[] = [];
-    for (const { item } of this.#entries) {
-      if (!isToolCall(item) || answered.has(callIdOf(item))) continue;
-      const output = unknownOutcome(item);
-      if (output) missing.push(output);
-      answered.add(callIdOf(item));
-    }
-    return missing;
+    return this.openCalls()
+      .map(unknownOutcome)
+      .filter((output) => output !== null);
   }
 
   /** The input of a request: the entries, without outputs that have no call before them and without second outputs. */

@@ -74,6 +74,7 @@ class Attempt {
       artifacts: turn.artifacts,
       signal: turn.signal,
       beforeCall: () => turn.flush(),
+      afterCall: ({ item }) => turn.keepResult(item),
       interrupt: () => turn.turn.interrupt(),
     });
   }

@@ -1,6 +1,6 @@
 // The rollout of one thread, from its side: the header is written before the first fact, so a thread without a turn leaves no file.
 
-import type { ResponseItem } from '../protocol/response-item.ts';
+import { isToolOutput, type ResponseItem, type ToolCallOutputItem } from '../protocol/response-item.ts';
 import type { HistoryOrigin, RolloutLine } from '../protocol/rollout.ts';
 import { nowhere, type RolloutSink, RolloutWriter } from './rollout/writer.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -10,6 +10,8 @@ export class ThreadLog implements RolloutSink {
   readonly #sink: RolloutSink;
   /** The file has its header. */
   #begun: boolean;
+  /** Outputs that are on disk and have no place in the history yet. */
+  readonly #results = new Set<ToolCallOutputItem>();
 
   constructor(state: ThreadState, options: { begun: boolean; endsWhole: boolean; onFault: (message: string) => void }) {
     this.#state = state;
@@ -39,7 +41,25 @@ export class ThreadLog implements RolloutSink {
     return this.#begun;
   }
 
+  /** A call has ended: its output is kept at once, whatever becomes of the calls beside it. It enters the history in call order. */
+  result(item: ToolCallOutputItem, turnId: string): void {
+    if (!item.call_id) return;
+    this.#results.add(item);
+    this.append({ type: 'result', turnId, item });
+  }
+
+  /** Puts a kept output into the history. */
+  place(item: ToolCallOutputItem, turnId: string | null): void {
+    this.#results.delete(item);
+    this.#state.history.append({ origin: 'tool', turnId, item });
+    this.append({ type: 'placed', turnId, callId: item.call_id ?? '' });
+  }
+
   history(origin: HistoryOrigin, item: ResponseItem, turnId: string | null, section?: string): void {
+    if (isToolOutput(item) && this.#results.has(item)) {
+      this.place(item, turnId);
+      return;
+    }
     this.#state.history.append({ origin, turnId, item, ...(section ? { section } : {}) });
     this.append({ type: 'history', turnId, origin, item, ...(section ? { section } : {}) });
   }

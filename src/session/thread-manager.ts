@@ -6,14 +6,17 @@ import { isUuid, newId } from '../common/ids.ts';
 import { KeyedLock } from '../common/keyed-lock.ts';
 import { PROTOCOL_VERSION } from '../common/version.ts';
 import type { EffectiveConfig } from '../config/schema.ts';
+import { featureEnabled } from '../config/switches.ts';
 import { type MetaLine, ROLLOUT_VERSION } from '../protocol/rollout.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { lockRollout } from './rollout/lock.ts';
 import { newRolloutPath, type StoredFile } from './rollout/paths.ts';
-import { type ReplayedThread, replayRollout } from './rollout/replay.ts';
+import { recover } from './rollout/recovery.ts';
+import { type LostQuestion, type ReplayedThread, replayRollout } from './rollout/replay.ts';
 import { patchSettings, type SettingsPatch, type ThreadSettings } from './settings.ts';
+import type { SkillScan } from './skills.ts';
 import { Thread } from './thread.ts';
 import { newState, stateFromReplay, type ThreadState } from './thread-state.ts';
 import { ThreadStore } from './thread-store.ts';
@@ -26,6 +29,8 @@ export interface ThreadSetup {
   settings: ThreadSettings;
   models: ModelSource;
   tools: ThreadToolsFactory;
+  /** The skills that a folder may use. May reject: a folder's configuration can be broken. */
+  skills(cwd: string): Promise<SkillScan>;
 }
 
 export interface ManagerPorts {
@@ -109,8 +114,13 @@ export class ThreadManager {
     const world = new World({
       home,
       shellName,
-      maxDocBytes: config.project_doc_max_bytes ?? 32 * 1024,
-      docFallbackNames: config.project_doc_fallback_filenames ?? [],
+      docs: {
+        maxBytes: config.project_doc_max_bytes,
+        fallbackNames: config.project_doc_fallback_filenames ?? [],
+        rootMarkers: config.project_root_markers ?? ['.git'],
+      },
+      tellsContextLeft: featureEnabled(config, 'token_budget'),
+      skills: setup.skills,
       warn: (message) => sink.thread(state.meta.id, 'warning', { threadId: state.meta.id, message }),
     });
     const artifacts = state.ephemeral ? noArtifacts : new ArtifactStore(this.store.artifactsOf(state.meta.id));
@@ -153,8 +163,11 @@ export class ThreadManager {
     const setup = await this.#ports.setup(cwd, options.config ?? meta.config);
     const settings = patchSettings(patchSettings(setup.settings, replay.settings as SettingsPatch), options.patch);
     const thread = this.#adopt(stateFromReplay(replay, meta, stored.file, settings), setup, { begun: true, endsWhole: replay.endsWhole });
-    for (const item of thread.state.history.missingOutputs()) thread.log.history('tool', item, replay.turns.at(-1)?.id ?? null);
-    if (replay.skippedLines > 0) thread.warn(`${replay.skippedLines} damaged lines in the record of this thread were skipped.`);
+    thread.state.lostQuestions = recover(thread.state, thread.log, replay.remains);
+    // Told once whoever resumes the thread listens to it.
+    if (thread.state.lostQuestions.length > 0) thread.state.loadWarnings.push(lostText(thread.state.lostQuestions));
+    if (replay.skippedLines > 0)
+      thread.state.loadWarnings.push(`${replay.skippedLines} damaged lines in the record of this thread were skipped.`);
     return thread;
   }
 
@@ -163,11 +176,14 @@ export class ThreadManager {
   }
 
   async #replay(stored: StoredFile): Promise<ReplayedThread> {
+    let replay: ReplayedThread;
     try {
-      return await replayRollout(stored.file);
+      replay = await replayRollout(stored.file);
     } catch (error) {
       throw invalidRequest(`thread ${stored.threadId} cannot be read: ${messageOf(error)}`);
     }
+    if (replay.readLines === 0) throw invalidRequest(`thread ${stored.threadId} cannot be read: no line of ${stored.file} is readable`);
+    return replay;
   }
 
   /** The state of a thread for reading, loaded or not. */
@@ -261,6 +277,9 @@ export class ThreadManager {
     await Promise.all([...this.#loaded.keys()].map((id) => this.unload(id)));
   }
 }
+
+const lostText = (lost: readonly LostQuestion[]): string =>
+  `The daemon ended while ${lost.length === 1 ? 'a request waited' : `${lost.length} requests waited`} for an answer (${lost.map(({ method }) => method).join(', ')}): lost, and nothing of it was done.`;
 
 function cutTurns(
   turns: ThreadState['turns'],

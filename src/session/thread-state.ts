@@ -5,7 +5,7 @@ import type { GitInfo } from '../protocol/thread.ts';
 import type { ThreadTokenUsage } from '../protocol/turn.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { History } from './history.ts';
-import type { ReplayedThread } from './rollout/replay.ts';
+import type { LostQuestion, ReplayedThread } from './rollout/replay.ts';
 import type { ThreadSettings } from './settings.ts';
 import { previewOf, type ThreadFacts } from './thread-view.ts';
 import type { TurnRecord } from './turn-record.ts';
@@ -26,6 +26,10 @@ export interface ThreadState {
   gitInfo: GitInfo | null;
   external: boolean;
   updatedAt: number;
+  /** Questions of an earlier process that ended before an answer came. Written once, at load. */
+  lostQuestions: readonly LostQuestion[];
+  /** What was wrong with the record; taken by the first client that resumes the thread. */
+  loadWarnings: string[];
   /** AGENTS.md files that were read, outermost first. */
   instructionSources: string[];
 }
@@ -49,6 +53,8 @@ export function newState(given: NewThread): ThreadState {
     gitInfo: null,
     external: false,
     updatedAt: given.meta.createdAt,
+    lostQuestions: [],
+    loadWarnings: [],
     instructionSources: [],
   };
 }
@@ -80,6 +86,8 @@ export function stateFromReplay(replay: ReplayedThread, meta: MetaLine, path: st
     gitInfo: replay.gitInfo as GitInfo | null,
     external: replay.external,
     updatedAt: replay.updatedAt ?? nowSeconds(),
+    lostQuestions: [],
+    loadWarnings: [],
     instructionSources: [],
   };
 }
@@ -105,5 +113,6 @@ export function factsOf(state: ThreadState): ThreadFacts {
     parentThreadId: meta.parentThreadId,
     gitInfo: state.gitInfo,
     external: state.external,
+    lostQuestions: state.lostQuestions,
   };
 }

@@ -30,8 +30,8 @@ function linesOf(text: string): RolloutLine[] {
   const lines: RolloutLine[] = [];
   for (const part of text.split('\n')) {
     if (part === '') continue;
-    const line = readRolloutLine(part);
-    if (line) lines.push(line);
+    const reading = readRolloutLine(part);
+    if (reading.type === 'line') lines.push(reading.line);
   }
   return lines;
 }

@@ -22,13 +22,20 @@ export interface ThreadFacts {
   parentThreadId: string | null;
   gitInfo: GitInfo | null;
   external: boolean;
+  /** Requests to the user that were lost with an earlier process. */
+  lostQuestions?: readonly { turnId: string; method: string; itemId: string | null }[];
+}
+
+function extraOf({ external, lostQuestions }: ThreadFacts): WireThread['extra'] {
+  if (!external && !lostQuestions?.length) return null;
+  return { ...(external ? { externalContent: true } : {}), ...(lostQuestions?.length ? { lostRequests: lostQuestions } : {}) };
 }
 
 export function wireThread(facts: ThreadFacts, status: ThreadStatus, turns: WireTurn[]): WireThread {
   return {
     id: facts.id,
     environments: [{ environmentId: 'local', cwd: facts.cwd, runtimeWorkspaceRoots: [facts.cwd] }],
-    extra: facts.external ? { externalContent: true } : null,
+    extra: extraOf(facts),
     sessionId: facts.sessionId,
     forkedFromId: facts.forkedFromId,
     attachedToThreadId: null,

@@ -11,6 +11,7 @@ import { dynamicRuntime } from '../tools/sources/dynamic.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { ContextWindow } from './context-window.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
+import { recordedQuestions } from './rollout/questions.ts';
 import { patchSettings, type SettingsPatch, wireSettings } from './settings.ts';
 import { StepBuilder } from './step-context.ts';
 import { ThreadFrontend } from './thread-frontend.ts';
@@ -54,7 +55,12 @@ export class Thread {
     this.log = new ThreadLog(state, { ...stored, onFault: (message) => this.warn(message) });
     const { sink, models, artifacts, world } = ports;
     const window = new ContextWindow(state, this.log, ports);
-    const frontend = new ThreadFrontend(ports.frontends, this.id, () => this.activeTurnId ?? '', this.#waiting);
+    const frontend = new ThreadFrontend(
+      recordedQuestions(ports.frontends, this.log),
+      this.id,
+      () => this.activeTurnId ?? '',
+      this.#waiting,
+    );
     this.tools = ports.tools({
       threadId: this.id,
       frontend,

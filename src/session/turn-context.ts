@@ -1,5 +1,5 @@
 // What the loop, the sampling and the tools of one turn share: slices of the thread, not the thread.
-import type { ResponseItem } from '../protocol/response-item.ts';
+import type { ResponseItem, ToolCallOutputItem } from '../protocol/response-item.ts';
 import type { HistoryOrigin } from '../protocol/rollout.ts';
 import type { TurnError } from '../protocol/turn.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
@@ -21,6 +21,8 @@ export interface TurnContext {
   record(origin: HistoryOrigin, item: ResponseItem, section?: string): void;
   /** Compaction: the history begins anew with these. */
   replaceHistory(entries: readonly HistoryEntry[]): void;
+  /** Keeps the output of a call that has ended; `record` puts it into history when its turn comes. */
+  keepResult(item: ToolCallOutputItem): void;
   /** Resolves when all that was recorded is with the operating system. Never rejects. */
   flush(): Promise<void>;
   markExternal(): void;

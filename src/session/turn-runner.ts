@@ -190,6 +190,7 @@ export class TurnRunner {
       sessionId: this.#id,
       record: (origin, item, section) => log.history(origin, item, turn.id, section),
       flush: () => log.flush(),
+      keepResult: (item) => log.result(item, turn.id),
       replaceHistory: (entries) => window.replace(entries),
       markExternal: () => {
         if (state.external) return;

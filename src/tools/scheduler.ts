@@ -19,6 +19,8 @@ export interface SchedulerOptions {
   signal: AbortSignal;
   /** Runs before a call does: its item is on disk first. */
   beforeCall(): Promise<void>;
+  /** Runs when a call has ended, in the order of the ends. */
+  afterCall(finished: FinishedCall): void;
   /** A call asked for the end of the turn (the user cancelled it). */
   interrupt(): void;
 }
@@ -61,12 +63,14 @@ export class CallScheduler {
     const output = await orchestrator.run({ call: named, route, step, events, ticket, signal });
     if (output.interruptTurn) this.#options.interrupt();
     const item = await toHistoryItem(named, output, step.historyTokenLimit, artifacts);
-    return {
+    const finished = {
       call: named,
       output,
       item,
       external: route.type === 'found' && route.runtime.external && output.category !== 'invalid_arguments',
     };
+    this.#options.afterCall(finished);
+    return finished;
   }
 
   /** All results in call order. Rejects with the first FatalToolError, after every call has ended. */

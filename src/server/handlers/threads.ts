@@ -88,6 +88,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
       after(() => {
         client.subscriptions.add(thread.id);
         subscriptions.replay(client, thread.id);
+        for (const warning of thread.state.loadWarnings.splice(0)) thread.warn(warning);
       });
       const page = params.initialTurnsPage;
       return {

@@ -1,13 +1,35 @@
 // From the lines of a rollout to the state of a thread. Torn and odd lines are skipped and counted; a turn that did not end is
-// interrupted, and what it left open is failed.
+// interrupted, and what it left open is failed. What a reader works out here, `recovery.ts` makes a part of the record.
 import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { ThreadItem } from '../../protocol/item.ts';
+import type { ToolCallOutputItem } from '../../protocol/response-item.ts';
 import { type MetaLine, type RolloutLine, readRolloutLine } from '../../protocol/rollout.ts';
+import type { QueuedSubmission, ThreadGoal } from '../../protocol/thread-queue-goal.ts';
 import type { ThreadTokenUsage } from '../../protocol/turn.ts';
 import { failedItem } from '../../tools/terminal-item.ts';
-import type { HistoryEntry } from '../history.ts';
+import { History, type HistoryEntry } from '../history.ts';
 import { newTurnRecord, type TurnRecord } from '../turn-record.ts';
+
+/** A question to the frontend that no answer came to while its process lived. */
+export interface LostQuestion {
+  turnId: string;
+  method: string;
+  itemId: string | null;
+}
+
+/** What a process that ended in the middle left open; empty when the last one ended well. */
+export interface Remains {
+  /** Outputs that were written when their call ended and have no place in the history yet, by call id. */
+  results: Map<string, { turnId: string; item: ToolCallOutputItem }>;
+  /** Those of them whose place a reader worked out; the record does not say it yet. */
+  placed: { turnId: string; callId: string }[];
+  /** By ask id. */
+  questions: Map<string, LostQuestion>;
+  /** Items without an end, in their failed form. */
+  items: { turnId: string; item: ThreadItem }[];
+  turns: TurnRecord[];
+}
 
 export interface ReplayedThread {
   meta: MetaLine | null;
@@ -19,11 +41,17 @@ export interface ReplayedThread {
   usage: ThreadTokenUsage | null;
   history: HistoryEntry[];
   turns: TurnRecord[];
+  queue: QueuedSubmission[];
+  goal: ThreadGoal | null;
+  goalTurnsLeft: number;
   updatedAt: number | null;
+  /** The time of the last line, in seconds. */
+  lastHeardAt: number | null;
+  /** Lines that were read and understood. */
+  readLines: number;
   /** Lines that could not be read. */
   skippedLines: number;
-  /** A turn was cut off by the end of a process. */
-  interrupted: boolean;
+  remains: Remains;
   /** The last line is whole; otherwise what is appended must begin on a fresh line. */
   endsWhole: boolean;
 }
@@ -38,9 +66,14 @@ export const emptyReplay = (): ReplayedThread => ({
   usage: null,
   history: [],
   turns: [],
+  queue: [],
+  goal: null,
+  goalTurnsLeft: 0,
   updatedAt: null,
+  lastHeardAt: null,
+  readLines: 0,
   skippedLines: 0,
-  interrupted: false,
+  remains: { results: new Map(), placed: [], questions: new Map(), items: [], turns: [] },
   endsWhole: true,
 });
 
@@ -58,11 +91,20 @@ function endItem(record: TurnRecord, item: ThreadItem): void {
   record.items.push(item);
 }
 
+function place(state: ReplayedThread, callId: string): void {
+  const result = state.remains.results.get(callId);
+  if (!result) return;
+  state.remains.results.delete(callId);
+  state.history.push({ origin: 'tool', turnId: result.turnId, item: result.item });
+}
+
 function revert(state: ReplayedThread, beforeTurnId: string): void {
   const at = state.turns.findIndex((turn) => turn.id === beforeTurnId);
   if (at < 0) return;
   const gone = new Set(state.turns.slice(at).map((turn) => turn.id));
   state.turns = state.turns.slice(0, at);
+  for (const [callId, { turnId }] of state.remains.results) if (gone.has(turnId)) state.remains.results.delete(callId);
+  for (const [askId, { turnId }] of state.remains.questions) if (gone.has(turnId)) state.remains.questions.delete(askId);
   state.history = state.history.filter((entry) => entry.turnId === null || !gone.has(entry.turnId));
 }
 
@@ -95,6 +137,18 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
     case 'history':
       state.history.push({ origin: line.origin, turnId: line.turnId, item: line.item, section: line.section });
       return;
+    case 'result':
+      state.remains.results.set(line.item.call_id ?? '', { turnId: line.turnId, item: line.item });
+      return;
+    case 'placed':
+      place(state, line.callId);
+      return;
+    case 'asked':
+      state.remains.questions.set(line.askId, { turnId: line.turnId, method: line.method, itemId: line.itemId });
+      return;
+    case 'settled':
+      state.remains.questions.delete(line.askId);
+      return;
     case 'itemStarted':
       turnOf(state, line.turnId).open.set(line.item.id, line.item);
       return;
@@ -113,10 +167,17 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
       return;
     }
     case 'compacted':
-      state.history = line.items.map((entry) => ({ ...entry, turnId: null }));
+      state.history = line.items.map((entry) => ({ ...entry, turnId: entry.turnId ?? null }));
       return;
     case 'reverted':
       revert(state, line.beforeTurnId);
+      return;
+    case 'queue':
+      state.queue = line.entries;
+      return;
+    case 'goal':
+      state.goal = line.goal;
+      state.goalTurnsLeft = line.turnsLeft;
       return;
     case 'summary':
       state.updatedAt = line.updatedAt;
@@ -124,27 +185,48 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
   }
 }
 
-/** What a crash left: unfinished turns are interrupted, unfinished items failed. */
+/** What a crash left: unfinished turns are interrupted, at the time of their last sign of life; unfinished items failed. */
 export function settle(state: ReplayedThread): void {
+  for (const call of new History(state.history).openCalls()) {
+    const callId = call.call_id ?? '';
+    const result = state.remains.results.get(callId);
+    if (!result) continue;
+    place(state, callId);
+    state.remains.placed.push({ turnId: result.turnId, callId });
+  }
   for (const record of state.turns) {
-    for (const item of record.open.values()) record.items.push(failedItem(item, 'the daemon ended before the call did'));
+    for (const item of record.open.values()) {
+      const failed = failedItem(item, 'the daemon ended before the call did');
+      record.items.push(failed);
+      state.remains.items.push({ turnId: record.id, item: failed });
+    }
     record.open.clear();
     if (record.status !== 'inProgress') continue;
     record.status = 'interrupted';
-    state.interrupted = true;
+    record.completedAt = state.lastHeardAt;
+    state.remains.turns.push(record);
   }
 }
+
+const secondsOf = (timestamp: string): number | null => {
+  const ms = Date.parse(timestamp);
+  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
+};
 
 /** Reads a whole rollout. Rejects only when the file cannot be read at all. */
 export async function replayRollout(file: string): Promise<ReplayedThread> {
   const state = emptyReplay();
   const decoder = new StringDecoder('utf8');
   let rest = '';
+  let heard: string | null = null;
   const take = (text: string) => {
     if (text.trim() === '') return;
-    const line = readRolloutLine(text);
-    if (line) applyLine(state, line);
-    else state.skippedLines++;
+    const reading = readRolloutLine(text);
+    if (reading.type === 'unreadable') state.skippedLines++;
+    if (reading.type !== 'line') return;
+    state.readLines++;
+    heard = reading.timestamp ?? heard;
+    applyLine(state, reading.line);
   };
   for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) {
     const lines = (rest + decoder.write(chunk as Buffer)).split('\n');
@@ -154,6 +236,7 @@ export async function replayRollout(file: string): Promise<ReplayedThread> {
   rest += decoder.end();
   state.endsWhole = rest === '';
   take(rest);
+  state.lastHeardAt = heard === null ? null : secondsOf(heard);
   settle(state);
   return state;
 }
