@@ -40,15 +40,18 @@ const MAX_TEXT = 16_000;
 export class HookRunner {
   readonly #commands: CommandPort;
   readonly #report: HookReport;
+  readonly #lifetime: AbortSignal;
 
-  constructor(commands: CommandPort, report: HookReport) {
+  /** @param lifetime ends the hooks that nobody waits for */
+  constructor(commands: CommandPort, report: HookReport, lifetime: AbortSignal) {
     this.#commands = commands;
     this.#report = report;
+    this.#lifetime = lifetime;
   }
 
   /** Resolves when all have ended that are waited for. Never rejects. */
   async run(hooks: readonly Hook[], call: HookCall, signal: AbortSignal): Promise<HookResult[]> {
-    const runs = hooks.map((hook) => ({ hook, result: this.#one(hook, call, signal) }));
+    const runs = hooks.map((hook) => ({ hook, result: this.#one(hook, call, hook.async ? this.#lifetime : signal) }));
     return Promise.all(runs.filter(({ hook }) => !hook.async).map(({ result }) => result));
   }
 

@@ -21,6 +21,7 @@ import { terminalHandlers } from './handlers/terminals.ts';
 import { threadHistoryHandlers } from './handlers/thread-history.ts';
 import { threadHandlers } from './handlers/threads.ts';
 import { turnHandlers } from './handlers/turns.ts';
+import { HookServices } from './hook-services.ts';
 import { ModelClients } from './model-source.ts';
 import { RequestQueue } from './request-queue.ts';
 import { ReverseRequests } from './reverse-requests.ts';
@@ -56,6 +57,7 @@ export class Daemon {
   readonly #queue = new RequestQueue();
   readonly #clients: ModelClients;
   readonly #exec: ExecServices;
+  readonly #hooks: HookServices;
   readonly #threads: ThreadManager;
   readonly #host: HostHandlers;
   readonly #dispatcher: Dispatcher;
@@ -71,13 +73,20 @@ export class Daemon {
     this.#source = options;
     this.#clients = new ModelClients(() => storedApiKey(options.home));
     this.#exec = new ExecServices({ home: options.home, env: options.env });
-    const toolbox = new ThreadToolbox(this.#exec, options.home);
+    this.#hooks = new HookServices({
+      home: options.home,
+      env: options.env,
+      runner: this.#exec.runner,
+      shell: () => this.#exec.shell(),
+      sink: this.#subscriptions,
+    });
+    const toolbox = new ThreadToolbox(this.#exec, this.#hooks, options.home);
     this.#threads = new ThreadManager({
       home: options.home,
       sink: this.#subscriptions,
       frontends: this.#subscriptions,
       shellName: this.#exec.shellName,
-      setup: (cwd, thread) => setupThread(this.#source, this.#clients, toolbox, cwd, thread),
+      setup: (cwd, thread) => setupThread(this.#source, this.#clients, toolbox, this.#hooks, cwd, thread),
     });
     this.#host = hostHandlers(this.#exec.forClients((cwd) => configFor(this.#source, cwd, null)));
     this.#dispatcher = new Dispatcher(this.#handlers(options), this.#queue);
@@ -94,7 +103,7 @@ export class Daemon {
       ...terminalHandlers(threads),
       ...this.#host.handlers,
       ...configHandlers({ source: this.#source }),
-      ...catalogHandlers({ home: options.home, load }),
+      ...catalogHandlers({ home: options.home, load, hooks: async (cwd) => this.#hooks.list(await load(cwd)) }),
       ...accountHandlers({ home: options.home, load: () => load(null) }),
       ...diagnosticsHandlers({
         requestsInFlight: () => this.#queue.inFlight,

@@ -5,6 +5,7 @@ import { providerOf } from '../config/provider.ts';
 import type { EffectiveConfig } from '../config/schema.ts';
 import { sandboxPolicyFor, type ThreadSettings } from '../session/settings.ts';
 import type { ThreadSetup } from '../session/thread-manager.ts';
+import type { HookServices } from './hook-services.ts';
 import { type ModelClients, modelSource } from './model-source.ts';
 import type { ThreadToolbox } from './thread-toolbox.ts';
 
@@ -62,15 +63,18 @@ export async function setupThread(
   source: ConfigSource,
   clients: ModelClients,
   toolbox: ThreadToolbox,
+  hooks: HookServices,
   cwd: string | null,
   thread: Record<string, unknown> | null,
 ): Promise<ThreadSetup> {
   const folder = cwd ?? process.cwd();
-  const { config } = await configFor(source, folder, thread);
+  const loaded = await configFor(source, folder, thread);
+  const { config } = loaded;
+  const hookSet = await hooks.load(loaded);
   return {
     config,
     settings: settingsOf(config, folder),
     models: modelSource(config, clients),
-    tools: (host) => toolbox.forThread(host, config),
+    tools: (host) => toolbox.forThread(host, config, hookSet),
   };
 }

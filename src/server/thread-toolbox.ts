@@ -6,6 +6,7 @@ import type { EffectiveConfig } from '../config/schema.ts';
 import { featureEnabled, toolEnabled } from '../config/switches.ts';
 import { validateAmendment } from '../exec/policy/amendments.ts';
 import { parseScript } from '../exec/policy/parse.ts';
+import type { HookSet } from '../hooks/definitions.ts';
 import { nodePatchFs } from '../patch/fs.ts';
 import type { HostedSpec } from '../protocol/tool-spec.ts';
 import type { ThreadTools, ToolHost } from '../session/thread-tools.ts';
@@ -14,7 +15,6 @@ import type { ExecHost } from '../tools/exec/host.ts';
 import { runUserShell } from '../tools/exec/user-shell.ts';
 import { ApprovalGate, type ApprovalRequest } from '../tools/gates/approval.ts';
 import { ApprovalStore } from '../tools/gates/approval-store.ts';
-import { noHooks } from '../tools/gates/hooks.ts';
 import { PatchCalls } from '../tools/patch/patch-calls.ts';
 import type { ModelAbilities } from '../tools/plan.ts';
 import type { ToolRuntime } from '../tools/runtime.ts';
@@ -26,6 +26,7 @@ import { updatePlan } from '../tools/runtimes/update-plan.ts';
 import { viewImage } from '../tools/runtimes/view-image.ts';
 import { writeStdin } from '../tools/runtimes/write-stdin.ts';
 import type { ExecServices } from './exec-services.ts';
+import type { HookServices } from './hook-services.ts';
 
 const NO_EXTERNAL: readonly ToolRuntime[] = [];
 const NO_HOSTED: readonly HostedSpec[] = [];
@@ -36,18 +37,21 @@ const runtime = <A>(tool: ToolRuntime<A>): ToolRuntime => tool as unknown as Too
 
 export class ThreadToolbox {
   readonly #exec: ExecServices;
+  readonly #hooks: HookServices;
   readonly #home: string;
 
-  constructor(exec: ExecServices, home: string) {
+  constructor(exec: ExecServices, hooks: HookServices, home: string) {
     this.#exec = exec;
+    this.#hooks = hooks;
     this.#home = home;
   }
 
-  forThread(host: ToolHost, config: EffectiveConfig): ThreadTools {
+  forThread(host: ToolHost, config: EffectiveConfig, hookSet: HookSet): ThreadTools {
     const artifacts = new ArtifactStore(path.join(this.#home, 'artifacts', host.threadId));
     const exec = this.#exec.hostFor(host.threadId, config, (callId) => spillPath(host, artifacts, callId));
     const patches = new PatchCalls(nodePatchFs(), host.keepsArtifacts ? artifacts : noArtifacts);
     const builtins = builtinTools(host, config, { exec, artifacts, patches });
+    const hooks = this.#hooks.forThread(host, hookSet, config.shell_environment_policy ?? {});
     const webSearch = toolEnabled(config, 'web_search', true);
     return {
       sources: {
@@ -57,7 +61,7 @@ export class ThreadToolbox {
         strict: config.tools?.strict ?? false,
       },
       approvals: new ApprovalGate(new ApprovalStore(), host.frontend, (amendment, request) => amend(exec, amendment, request)),
-      hooks: noHooks,
+      hooks,
       started: async () => {},
       announced: () => {},
       ready: async () => {},
@@ -84,6 +88,7 @@ export class ThreadToolbox {
       },
       runUserShell: (run) => runUserShell(exec, { ...run, cwd: host.settings().cwd }),
       close: async () => {
+        await hooks.close();
         await exec.sessions.terminateAll(300);
       },
     };

@@ -9,6 +9,7 @@ import { buildRequest } from './prompt.ts';
 import { messageText } from './response-items.ts';
 import { Interrupted, TurnFailure } from './sampling.ts';
 import type { StepContext } from './step-context.ts';
+import type { CompactionTrigger } from './thread-hooks.ts';
 import type { TurnContext } from './turn-context.ts';
 
 const PROMPT = `Write a summary of this conversation for yourself: you will go on from it alone, without the calls and answers above.
@@ -64,9 +65,21 @@ async function summarise(context: TurnContext, step: StepContext): Promise<{ tex
 
 /**
  * Summarises and replaces the history, shown as one contextCompaction item. One attempt: throws Interrupted, or the TurnFailure of the
- * model's fault; then nothing was replaced.
+ * model's fault; then nothing was replaced. A hook may prevent it; the client is told.
  */
-export async function compact(context: TurnContext, step: StepContext): Promise<TokenUsage | null> {
+export async function compact(context: TurnContext, step: StepContext, trigger: CompactionTrigger): Promise<TokenUsage | null> {
+  const refusal = await context.hooks.preCompact(context.turn.id, trigger, context.signal);
+  if (context.signal.aborted) throw new Interrupted();
+  if (refusal !== null) {
+    context.ledger.warning(`A hook prevented the compaction of the history: ${refusal}`);
+    return null;
+  }
+  const usage = await replaceBySummary(context, step);
+  await context.hooks.postCompact(context.turn.id, trigger, context.signal);
+  return usage;
+}
+
+async function replaceBySummary(context: TurnContext, step: StepContext): Promise<TokenUsage | null> {
   const id = newId();
   const handle = context.ledger.startItem({ type: 'contextCompaction', id }, { abandoned: (item) => item });
   try {

@@ -3,10 +3,10 @@ import type { ThreadBackgroundTerminal } from '../protocol/exec.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
 import type { FrontendPort, ToolEvents } from '../tools/events.ts';
 import type { ApprovalGate } from '../tools/gates/approval.ts';
-import type { HookPort } from '../tools/gates/hooks.ts';
 import type { CallTrace } from '../tools/trace.ts';
 import type { ThreadSettings } from './settings.ts';
 import type { ToolSources } from './step-context.ts';
+import type { ThreadHooks } from './thread-hooks.ts';
 
 /** What the tools of a thread may know of it. */
 export interface ToolHost {
@@ -16,6 +16,8 @@ export interface ToolHost {
   /** False for an ephemeral thread: nothing of it is kept on disk. */
   readonly keepsArtifacts: boolean;
   settings(): ThreadSettings;
+  /** The file of its record; null for one that is not kept. */
+  rolloutPath(): string | null;
   /** Tokens used in the model's window, and its size. */
   tokens(): { used: number; window: number };
 }
@@ -32,7 +34,7 @@ export interface ThreadTools {
   /** Its external tools come beside the dynamic ones, which the thread itself has. */
   readonly sources: ToolSources;
   readonly approvals: ApprovalGate;
-  readonly hooks: HookPort;
+  readonly hooks: ThreadHooks;
   onTrace(trace: CallTrace): void;
   /** Starts what runs beside the thread. Rejects with an RpcError when something that the thread requires did not come up. */
   started(): Promise<void>;

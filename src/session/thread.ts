@@ -67,6 +67,7 @@ export class Thread {
       artifacts,
       keepsArtifacts: !state.ephemeral,
       settings: () => this.state.settings,
+      rolloutPath: () => this.state.path,
       tokens: () => window.standing(),
     });
     const { approvals, hooks } = this.tools;

@@ -6,6 +6,7 @@ import type { ArtifactPort } from '../tools/artifacts.ts';
 import type { Orchestrator } from '../tools/orchestrator.ts';
 import type { History, HistoryEntry } from './history.ts';
 import type { ItemLedger } from './item-ledger.ts';
+import type { ThreadHooks } from './thread-hooks.ts';
 import type { Turn } from './turn.ts';
 
 export interface TurnContext {
@@ -14,6 +15,7 @@ export interface TurnContext {
   readonly history: History;
   readonly ledger: ItemLedger;
   readonly orchestrator: Orchestrator;
+  readonly hooks: ThreadHooks;
   readonly artifacts: ArtifactPort;
   /** Shared by a thread and its sub-agents; the key of the prompt cache. */
   readonly sessionId: string;

@@ -117,7 +117,7 @@ export class TurnRunner {
   compact(): () => void {
     return this.#begin(new Turn(), (context, ports) =>
       endOf(context, async () => {
-        await compact(context, ports.nextStep());
+        await compact(context, ports.nextStep(), 'manual');
       }),
     );
   }
@@ -186,6 +186,7 @@ export class TurnRunner {
       history: state.history,
       ledger,
       orchestrator,
+      hooks: this.#parts.tools.hooks,
       artifacts,
       sessionId: this.#id,
       record: (origin, item, section) => log.history(origin, item, turn.id, section),

@@ -5,7 +5,7 @@ import { logger } from '../common/log.ts';
 import { flatName } from '../protocol/tool-spec.ts';
 import type { ToolEvents } from './events.ts';
 import type { ApprovalDecision, ApprovalGate } from './gates/approval.ts';
-import type { HookedCall, HookPort } from './gates/hooks.ts';
+import { type HookedCall, type HookPort, hookView, rewritten } from './gates/hooks.ts';
 import type { Claim, Ticket } from './gates/parallel.ts';
 import { FatalToolError, failedOutput, ToolError, type ToolOutput, textOutput } from './result.ts';
 import type { Route } from './router.ts';
@@ -50,8 +50,9 @@ export class Orchestrator {
     const tracer = new CallTracer();
     tracer.mark('domain_call_built');
     let output: ToolOutput;
+    const told: string[] = [];
     try {
-      output = await this.#journey(context, tracer);
+      output = await this.#journey(context, tracer, told);
     } catch (error) {
       if (error instanceof FatalToolError) throw error;
       output = outputOfError(error, context);
@@ -60,11 +61,13 @@ export class Orchestrator {
       if (context.route.type === 'found') context.route.runtime.settled?.(context.call);
       this.#closeItem(context);
     }
+    if (told.length > 0) output = { ...output, hookContext: told };
     this.#ports.onTrace(tracer.finish(context.call.callId, flatName(context.call.name), output.success, output.category));
     return output;
   }
 
-  async #journey(context: CallContext, tracer: CallTracer): Promise<ToolOutput> {
+  /** `told` collects what hooks tell the model beside the output, whatever becomes of the call. */
+  async #journey(context: CallContext, tracer: CallTracer, told: string[]): Promise<ToolOutput> {
     const { route, call, step, events, signal, ticket } = context;
     // 1 route
     if (route.type === 'unknown') {
@@ -74,7 +77,7 @@ export class Orchestrator {
     const { runtime } = route;
     tracer.mark('runtime_resolved');
     // 2 validate, with the pre-tool hooks between two validations
-    const validated = await this.#validate(context, runtime, tracer);
+    const validated = await this.#validate(context, runtime, tracer, told);
     if (!validated.pass) return validated.output;
     const args = validated.value;
     if (!runtime.supportsParallel) ticket.claim({ type: 'exclusive', resources: runtime.resources?.(args) });
@@ -89,25 +92,29 @@ export class Orchestrator {
     if (signal.aborted) return abortedOutput(tracer);
     const output = await tracer.handler(() => runOrAbort(context, runtime, args, approved.value, tracer));
     // 6 post-tool hooks
-    return this.#afterHooks(context, args, output, tracer);
+    return this.#afterHooks(context, hooked(context, runtime, args), output, tracer, told);
   }
 
-  async #validate(context: CallContext, runtime: ToolRuntime, tracer: CallTracer): Promise<Passed<unknown>> {
+  async #validate(context: CallContext, runtime: ToolRuntime, tracer: CallTracer, told: string[]): Promise<Passed<unknown>> {
     const { call, signal, events } = context;
     const first = runtime.validate(call.payload);
     if (!first.ok) {
       events.warning(`The model called ${flatName(runtime.name)} with arguments that do not fit: ${first.problem}`);
       return stop(failedOutput('invalid_arguments', first.problem));
     }
-    const decision = await tracer.wait('hooksMs', () => this.#ports.hooks.preToolUse(hooked(context, first.args), signal));
+    const decision = await tracer.wait('hooksMs', () => this.#ports.hooks.preToolUse(hooked(context, runtime, first.args), signal));
+    told.push(...decision.context);
+    if (signal.aborted) return stop(abortedOutput(tracer));
     switch (decision.type) {
       case 'continue':
         return pass(first.args);
       case 'block':
+        decline(events, call); // a preview may have opened it
         return stop(failedOutput('blocked_by_hook', decision.reason));
       case 'rewrite': {
-        const second = runtime.validate(decision.payload);
+        const second = runtime.validate(rewritten(runtime, first.args, decision.input));
         if (second.ok) return pass(second.args);
+        decline(events, call);
         return stop(
           failedOutput(
             'blocked_by_hook',
@@ -140,7 +147,7 @@ export class Orchestrator {
     }
     if (this.#ports.approvals.covered(need.keys)) return pass('session');
     const { keys, ask } = need;
-    const hook = await tracer.wait('hooksMs', () => this.#ports.hooks.permissionRequest(hooked(context, args), signal));
+    const hook = await tracer.wait('hooksMs', () => this.#ports.hooks.permissionRequest(hooked(context, runtime, args), signal));
     let decision: ApprovalDecision;
     if (hook.type === 'allow') decision = { type: 'approved', how: 'once' };
     else if (hook.type === 'deny') decision = { type: 'denied', category: 'blocked_by_hook', text: hook.reason, interruptTurn: false };
@@ -154,12 +161,13 @@ export class Orchestrator {
     return stop(failedOutput(decision.category, decision.text, { interruptTurn: decision.interruptTurn }));
   }
 
-  async #afterHooks(context: CallContext, args: unknown, output: ToolOutput, tracer: CallTracer): Promise<ToolOutput> {
+  async #afterHooks(context: CallContext, call: HookedCall, output: ToolOutput, tracer: CallTracer, told: string[]): Promise<ToolOutput> {
     if (output.category === 'cancelled') return output;
-    const decision = await tracer.wait('hooksMs', () => this.#ports.hooks.postToolUse(hooked(context, args), output, context.signal));
-    const context2 = decision.context ? [{ type: 'text' as const, text: `\n${decision.context}` }] : [];
-    if (decision.type === 'replace') return { ...output, content: [{ type: 'text', text: decision.text }, ...context2] };
-    return context2.length ? { ...output, content: [...output.content, ...context2] } : output;
+    const decision = await tracer.wait('hooksMs', () => this.#ports.hooks.postToolUse(call, output, context.signal));
+    told.push(...decision.context);
+    if (decision.type === 'keep') return output;
+    // Whatever else leads to the original would give it away.
+    return { ...output, content: [{ type: 'text', text: decision.text }], artifact: undefined, found: undefined };
   }
 
   /** The last resort: an item that the runtime left open although its call has ended is closed as failed. */
@@ -169,13 +177,12 @@ export class Orchestrator {
   }
 }
 
-const hooked = (context: CallContext, input: unknown): HookedCall => ({
-  threadId: context.step.threadId,
-  turnId: context.step.turnId,
-  callId: context.call.callId,
-  tool: context.call.name,
-  input,
-  cwd: context.step.cwd,
+const hooked = ({ step, call }: CallContext, runtime: ToolRuntime, args: unknown): HookedCall => ({
+  threadId: step.threadId,
+  turnId: step.turnId,
+  callId: call.callId,
+  ...hookView(runtime, args),
+  cwd: step.cwd,
 });
 
 function decline(events: ToolEvents, call: ToolCall): void {

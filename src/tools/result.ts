@@ -25,6 +25,8 @@ export interface ToolOutput {
   uncertainOutcome?: boolean;
   /** The call cut its own text to its budget already; the whole is kept here. */
   artifact?: string;
+  /** What hooks tell the model beside the output. */
+  hookContext?: readonly string[];
   /** Only for a tool search: the specs it found, grouped. */
   found?: readonly (NamespaceSpec | FunctionSpec)[];
   /** The turn ends after this call, as interrupted (the user cancelled). */

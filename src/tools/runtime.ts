@@ -131,6 +131,14 @@ export interface ArgumentPreview {
   end(how: 'whole' | 'cut'): void;
 }
 
+/** A tool as hooks see it. */
+export interface HookedForm<A> {
+  readonly name: string;
+  input(args: A): unknown;
+  /** The payload of a call with `args` whose input a hook replaced. Its form is the validation's business. */
+  payload(args: A, input: unknown): ToolPayload;
+}
+
 /** What an exclusive call touches; two exclusive calls on different things may overlap. */
 export type ResourceClaim = string;
 
@@ -152,6 +160,8 @@ export interface ToolRuntime<A = unknown> {
   readonly gateFirst?: boolean;
   /** The description of its namespace, when it has one. */
   readonly namespaceDescription?: string;
+  /** How hooks know it, where that is not its own name and arguments. */
+  readonly hooked?: HookedForm<A>;
   resources?(args: A): readonly ResourceClaim[];
   /** Called when the arguments begin to come; no I/O, and nothing of the call runs. */
   streamArguments?(call: StreamingCall, step: StepFacts, events: ToolEvents): ArgumentPreview;

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { PATCH_DESCRIPTION, PATCH_GRAMMAR } from '../../patch/grammar.ts';
 import { parsePatch } from '../../patch/parser.ts';
+import { commandOf } from '../gates/hooks.ts';
 import { readFreeformPayload } from '../gates/validate.ts';
 import type { PatchCalls, PatchRequest } from '../patch/patch-calls.ts';
 import { PatchPreview } from '../patch/patch-preview.ts';
@@ -47,6 +48,11 @@ export function applyPatch(patches: PatchCalls): ToolRuntime<PatchArgs> {
     waitsForCleanup: true,
     external: false,
     gateFirst: true,
+    hooked: {
+      name: 'apply_patch',
+      input: ({ input }) => ({ command: input }),
+      payload: (_args, input) => ({ type: 'function', arguments: JSON.stringify({ input: commandOf(input) }) }),
+    },
     resources: ({ input }) => claimsOf(input),
     validate: (payload) => {
       const read = readFreeformPayload('apply_patch', payload);

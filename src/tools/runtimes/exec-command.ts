@@ -9,6 +9,7 @@ import { type CommandPlan, type CommandRequest, planCommand } from '../exec/comm
 import { type CommandItem, commandItem, hintOfDenial, type StartedCommand, startCommand } from '../exec/command-run.ts';
 import { envelope, outputBudget } from '../exec/envelope.ts';
 import type { ExecHost } from '../exec/host.ts';
+import { commandOf, SHELL_TOOL } from '../gates/hooks.ts';
 import { readFunctionPayload } from '../gates/validate.ts';
 import type { PatchCalls } from '../patch/patch-calls.ts';
 import { takeOverPatch } from '../patch/patch-in-command.ts';
@@ -283,6 +284,11 @@ export function execCommand(host: ExecHost, patches: PatchCalls): ToolRuntime<Ex
     supportsParallel: true,
     waitsForCleanup: true,
     external: false,
+    hooked: {
+      name: SHELL_TOOL,
+      input: ({ cmd }) => ({ command: cmd }),
+      payload: (args, input) => ({ type: 'function', arguments: JSON.stringify({ ...args, cmd: commandOf(input) }) }),
+    },
     validate: (payload) => {
       const read = readFunctionPayload('exec_command', payload, parameters);
       return read.ok ? { ok: true, args: read.args as unknown as ExecArgs } : read;
