@@ -11,6 +11,7 @@ import { Interrupted, runStep, TurnFailure } from './sampling.ts';
 import type { StepContext } from './step-context.ts';
 import type { TurnEnd } from './turn.ts';
 import type { TurnContext } from './turn-context.ts';
+import { admitPrompt, recordCallContext, recordHookContext, StopSeat } from './turn-hooks.ts';
 import { toModelMessage, type UserMessage, userMessageItem } from './user-input.ts';
 
 export interface LoopPorts {
@@ -38,28 +39,48 @@ The user stopped this turn on purpose. Calls that were running were aborted; the
 
 const marker = (text: string): MessageItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 
-async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepContext): Promise<void> {
-  for (const message of context.turn.takeInputs()) {
+/** Takes the input that waits; false when there was some and hooks refused all of it. */
+async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepContext): Promise<boolean> {
+  const inputs = context.turn.takeInputs();
+  let taken = inputs.length === 0;
+  for (const message of inputs) {
+    const verdict = await admitPrompt(context, message);
+    if (!verdict.admitted) continue;
+    taken = true;
     context.ledger.addItem(userMessageItem(message));
     await ports.beforeMessage(message);
     context.record('user', await toModelMessage(message.input, step.settings.cwd));
+    recordHookContext(context, verdict.context);
   }
+  return taken;
 }
 
 async function steps(context: TurnContext, ports: LoopPorts): Promise<void> {
+  const stop = new StopSeat(context);
+  // The model has yet to read something of an earlier step.
+  let unread = false;
   for (;;) {
     await ports.toolsReady();
     const step = ports.nextStep();
     await ports.makeRoom(step);
     await ports.describeWorld(step);
-    await takeInputs(context, ports, step);
+    const taken = await takeInputs(context, ports, step);
     await context.flush();
     if (context.signal.aborted) throw new Interrupted();
+    if (!taken && !unread) {
+      if (context.turn.closeIfIdle()) return;
+      continue;
+    }
     const outcome = await runStep(context, step);
     ports.stepDone(outcome.usage, step);
+    recordCallContext(context, outcome.calls);
     if (outcome.calls.some((call) => call.output.newContext)) beginNewContext(context);
     if (outcome.empty) context.ledger.warning('The model gave an empty response: nothing was answered and no tool was called.');
-    if (!outcome.unread && context.turn.closeIfIdle()) return;
+    unread = outcome.unread;
+    if (unread || context.turn.hasInput) continue;
+    unread = await stop.wantsMore();
+    if (context.signal.aborted) throw new Interrupted();
+    if (!unread && context.turn.closeIfIdle()) return;
   }
 }
 
@@ -76,7 +97,10 @@ export async function endOf(context: TurnContext, work: () => Promise<void>): Pr
     result = context.signal.aborted ? { end: 'interrupted', error: null } : resultOf(error);
   }
   context.turn.close();
-  if (result.end === 'interrupted') context.record('marker', marker(ABORTED_MARKER));
+  if (result.end === 'interrupted') {
+    context.record('marker', marker(ABORTED_MARKER));
+    context.hooks.interrupted(context.turn.id);
+  }
   return result;
 }
 
