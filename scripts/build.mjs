@@ -22,11 +22,12 @@ async function groupsFor(parts, staging) {
   if (values['no-warm-up']) return { groups: withoutRun, outcome: 'not warmed up' };
   try {
     writeFiles(staging, await link(parts, new Map(), root));
-    const { start, turn } = await observe(staging);
+    const { start, turn, problem } = await observe(staging);
     // Packages that neither needs stay on their own, as few of them are ever used together.
     const rest = [...parts.texts.keys()].filter((name) => !start.includes(name) && !turn.includes(name) && !parts.packages.has(name));
     const groups = Object.entries({ 'main.cjs': start, 'turn.cjs': turn, 'rest.cjs': rest.sort() }).filter(([, names]) => names.length > 0);
-    return { groups: new Map(groups), outcome: `warmed up: ${start.length} parts at start, ${turn.length} more in a turn` };
+    const inTurn = problem ? `no turn: ${problem}` : `${turn.length} more in a turn`;
+    return { groups: new Map(groups), outcome: `warmed up: ${start.length} parts at start, ${inTurn}` };
   } catch (error) {
     return { groups: withoutRun, outcome: `not warmed up: ${error.message}` };
   } finally {
@@ -34,7 +35,7 @@ async function groupsFor(parts, staging) {
   }
 }
 
-/** Written beside dist and moved into place, so that a daemon started meanwhile finds the old build or the new one. */
+/** Written beside dist and moved into place at the end: a build that fails leaves the old one. */
 async function build() {
   const began = performance.now();
   const entry = path.resolve(values.entry ?? path.join(root, 'src', 'main.ts'));
@@ -46,7 +47,7 @@ async function build() {
     const { groups, outcome } = await groupsFor(parts, staging);
     const files = await link(parts, groups, root);
     writeFiles(staging, files);
-    const caches = groups.has('turn.cjs') ? await writeWarmCaches(staging) : '';
+    const caches = groups.has('rest.cjs') ? await writeWarmCaches(staging, { turn: groups.has('turn.cjs') }) : '';
     writeColdCaches(staging);
     fs.rmSync(out, { recursive: true, force: true });
     fs.renameSync(staging, out);

@@ -51,16 +51,26 @@ async function play(folder, source, { turn, step = () => {} }) {
   }
 }
 
-/** Which parts of a build of single parts are loaded when the handshake is answered, and which more when a turn has ended. */
+/**
+ * Which parts of a build of single parts are loaded when the handshake is answered, and which more when a turn has ended. A turn that fails
+ * leaves `turn` empty and says why in `problem`; a handshake that fails is an error.
+ */
 export async function observe(folder) {
   const file = path.join(folder, 'loaded');
   const seen = {};
   const step = (name) => {
     seen[name] = [...new Set(fs.readFileSync(file, 'utf8').trim().split('\n'))];
   };
-  await play(folder, OBSERVER, { turn: true, step });
-  fs.rmSync(file);
-  return { start: seen.start, turn: seen.turn.filter((name) => !seen.start.includes(name)) };
+  let problem;
+  try {
+    await play(folder, OBSERVER, { turn: true, step });
+  } catch (error) {
+    if (!seen.start) throw error;
+    problem = error.message;
+  } finally {
+    fs.rmSync(file, { force: true });
+  }
+  return { start: seen.start, turn: (seen.turn ?? []).filter((name) => !seen.start.includes(name)), problem };
 }
 
 /** Caches for the files without one, from compiling alone: functions are then compiled when they first run, as always. */
@@ -78,12 +88,12 @@ export function writeColdCaches(folder) {
  * The start-up file keeps what a start compiles and no more: each function in a cache costs a little at every start.
  * Gives the empty string, or what went wrong in words.
  */
-export async function writeWarmCaches(folder) {
+export async function writeWarmCaches(folder, { turn }) {
   const main = path.join(folder, 'lib', 'main.cjs.cache');
   try {
     await play(folder, CACHE_WRITER, { turn: false });
     const startOnly = fs.readFileSync(main);
-    await play(folder, CACHE_WRITER, { turn: true });
+    if (turn) await play(folder, CACHE_WRITER, { turn: true });
     fs.writeFileSync(main, startOnly);
     return '';
   } catch (error) {
