@@ -16,8 +16,8 @@ export interface TerminalSize {
   readonly cols: number;
 }
 
-/** How long the marker may take; running only while someone reads. It is late only when the terminal is stopped (Ctrl-S). */
-const MARKER_MS = 250;
+/** How long nothing may come before the marker is given up; running only while someone reads. It is late only when the terminal is stopped (Ctrl-S). */
+const MARKER_QUIET_MS = 1000;
 const MARKER_RETRY_MS = 5;
 /**
  * Makes the terminal the controlling one (the first terminal a session leader opens becomes that) and then becomes the program.
@@ -117,6 +117,8 @@ class HeldTerminal implements Child {
   #slaveHeld = true;
   #paused = false;
   #safety: NodeJS.Timeout | undefined;
+  /** Reads so far; tells whether one came since. */
+  #heard = 0;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(
@@ -195,8 +197,22 @@ class HeldTerminal implements Child {
     if (!this.#paused) this.#awaitMarker();
   }
 
+  /**
+   * Gives the marker up after a quiet time. A process that was not scheduled for a while sees its timers before what it could read, so
+   * the pipe is looked at once more before anything is given up.
+   */
   #awaitMarker(): void {
-    this.#safety = setTimeout(() => this.#finish(this.#held), MARKER_MS);
+    clearTimeout(this.#safety);
+    this.#safety = setTimeout(() => {
+      const heard = this.#heard;
+      setImmediate(() =>
+        setImmediate(() => {
+          if (this.#ended.settled || this.#paused) return;
+          if (this.#heard === heard) this.#finish(this.#held);
+          else this.#awaitMarker();
+        }),
+      );
+    }, MARKER_QUIET_MS);
   }
 
   /** The terminal takes no more than it has room for; reading makes room. */
@@ -212,10 +228,12 @@ class HeldTerminal implements Child {
 
   #onData(bytes: Buffer): void {
     if (this.#ended.settled) return;
+    this.#heard++;
     if (!this.#exit) {
       this.#emit(bytes);
       return;
     }
+    if (!this.#paused) this.#awaitMarker();
     const all = this.#held.length > 0 ? Buffer.concat([this.#held, bytes]) : bytes;
     const at = all.indexOf(this.#marker);
     if (at >= 0) {

@@ -60,7 +60,6 @@ d"; unset DROPPED; plain='p q'; list=(1 "2 3"); greet() { echo "hello $1 $plain"
   });
 
   it.each([
-    ['quick', 'export A=1'],
     ['noisy', 'sleep 0.06; echo welcome'],
     ['random', 'sleep 0.06; export A=$RANDOM$RANDOM'],
     ['aliases', "sleep 0.06; alias ll='ls -l'"],
