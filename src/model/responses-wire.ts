@@ -4,7 +4,7 @@ import { toProviderItem } from '../protocol/response-item.ts';
 import type { FunctionSpec, ToolSpec } from '../protocol/tool-spec.ts';
 import type { ModelSupport } from './card.ts';
 import type { ModelRequest } from './client.ts';
-import { type FlatTools, freeformArguments, objectSchema, TOOL_SEARCH_NAME } from './flat-tools.ts';
+import { type FlatTools, freeformArguments, objectSchema, TOOL_SEARCH_NAME, wireName } from './flat-tools.ts';
 import { issuerOf, withoutMark } from './reasoning-origin.ts';
 
 type Wire = Record<string, unknown>;
@@ -54,6 +54,7 @@ export const toFlatten = (tools: readonly ToolSpec[], supports: ModelSupport): T
   tools.filter(
     (spec) =>
       (spec.type === 'namespace' && !supports.namespaces) ||
+      (spec.type === 'function' && !supports.namespaces && wireName(spec) !== spec.name) ||
       (spec.type === 'freeform' && !supports.freeform) ||
       (spec.type === 'toolSearch' && !supports.toolSearch),
   );
@@ -71,7 +72,7 @@ function inputItem(item: ResponseItem, { supports, flat, origin }: Fitting): Wir
       return issuer === undefined || issuer === origin ? [toProviderItem(withoutMark(item))] : [];
     }
     case 'function_call': {
-      if (supports.namespaces || item.namespace === undefined) return [toProviderItem(item)];
+      if (supports.namespaces) return [toProviderItem(item)];
       const { namespace, name, ...rest } = item;
       return [{ ...rest, name: flat.nameOf({ namespace, name }) }];
     }

@@ -1,10 +1,13 @@
 // What one step is made of, frozen: facts for the tools, the router with what is offered, and the pieces of the request. Plans are shared
 // between steps while nothing that they depend on has changed.
-import type { HostedSpec } from '../protocol/tool-spec.ts';
-import { buildPlan, type ModelAbilities, type PlanOptions } from '../tools/plan.ts';
+import type { ResponseItem } from '../protocol/response-item.ts';
+import { flatName, type HostedSpec, nameKey } from '../protocol/tool-spec.ts';
+import { type Identity, isOfferedTo, ROOT } from '../tools/exposure.ts';
+import { foundTools } from '../tools/found-tools.ts';
+import { buildPlan, type ModelAbilities, type StepPlan, withFound } from '../tools/plan.ts';
 import { ToolRegistry } from '../tools/registry.ts';
 import { ToolRouter } from '../tools/router.ts';
-import type { StepFacts, ToolRuntime } from '../tools/runtime.ts';
+import type { StepFacts, ToolRuntime, ToolSource } from '../tools/runtime.ts';
 import { toolSearch } from '../tools/runtimes/tool-search.ts';
 import type { ModelBinding } from './ports.ts';
 import type { ThreadSettings } from './settings.ts';
@@ -52,41 +55,50 @@ export interface ToolSources {
   external(abilities: ModelAbilities): readonly ToolRuntime[];
   hosted(abilities: ModelAbilities): readonly HostedSpec[];
   strict: boolean;
+  /** What the thread is; the root by default. */
+  identity?: Identity;
+  /** Levels of sub-agents below the root. */
+  maxDepth?: number;
 }
 
 const HISTORY_TOKEN_LIMIT = 12_000;
 
-function abilitiesOf(binding: ModelBinding): ModelAbilities & { images: boolean; webSearch: boolean } {
+/** One level of sub-agents, unless the configuration says otherwise. */
+const MAX_DEPTH = 1;
+
+function abilitiesOf(binding: ModelBinding): ModelAbilities {
   const { supports, maxTools } = binding.card;
-  return {
-    namespaces: supports.namespaces,
-    freeform: supports.freeform,
-    toolSearch: supports.toolSearch,
-    maxTools,
-    images: supports.images,
-    webSearch: supports.webSearch,
-  };
+  const { namespaces, freeform, toolSearch, webSearch, images } = supports;
+  return { namespaces, freeform, toolSearch, webSearch, images, maxTools };
 }
 
-function routerFor(
-  sources: ToolSources,
-  builtins: readonly ToolRuntime[],
-  external: readonly ToolRuntime[],
-  options: PlanOptions,
-): { router: ToolRouter; warnings: string[] } {
-  const registry = new ToolRegistry({ reserved: RESERVED_TOOL_NAMES, strict: sources.strict });
-  for (const runtime of builtins) registry.add(runtime);
-  for (const runtime of external) registry.add(runtime);
-  let plan = buildPlan(registry, options);
-  if (plan.deferred.length > 0) {
-    registry.add(toolSearch(plan.deferred) as ToolRuntime);
-    plan = buildPlan(registry, options);
-  }
-  return { router: new ToolRouter(registry, plan), warnings: [...registry.warnings, ...plan.warnings] };
+interface Offer {
+  builtins: readonly ToolRuntime[];
+  external: readonly ToolRuntime[];
+  hosted: readonly HostedSpec[];
 }
 
-interface CachedPlan {
+interface Built {
+  registry: ToolRegistry;
+  plan: StepPlan;
+  warnings: string[];
+}
+
+function buildTools(sources: ToolSources, { builtins, external, hosted }: Offer, abilities: ModelAbilities): Built {
+  const { strict, identity = ROOT, maxDepth = MAX_DEPTH } = sources;
+  const trimming = { identity, maxDepth, images: abilities.images };
+  const registry = new ToolRegistry({ reserved: RESERVED_TOOL_NAMES, strict });
+  for (const runtime of [...builtins, ...external]) if (isOfferedTo(runtime, trimming)) registry.add(runtime);
+  const plan = buildPlan(registry, { abilities, hosted, searchTool: (deferred, form) => toolSearch(deferred, form) as ToolRuntime });
+  if (plan.searchTool) registry.add(plan.searchTool);
+  return { registry, plan, warnings: [...registry.warnings, ...plan.warnings] };
+}
+
+interface CachedTools {
   key: readonly unknown[];
+  built: Built;
+  /** The names of found tools that the router's plan lists, as one text. */
+  found: string;
   router: ToolRouter;
 }
 
@@ -94,13 +106,17 @@ interface CachedPlan {
 export class StepBuilder {
   readonly #sources: ToolSources;
   readonly #warn: (message: string) => void;
-  /** The last plan; an unchanged step shares it by reference. */
-  #cached: CachedPlan | null = null;
+  readonly #history: () => Iterable<ResponseItem>;
+  /** The last tools; an unchanged step shares them by reference. */
+  #cached: CachedTools | null = null;
   readonly #told = new Set<string>();
+  /** Tools that were there and are there no more, by every form of their name. Replaced, never changed: routers hold it. */
+  #gone: ReadonlyMap<string, ToolSource> = new Map();
 
-  constructor(sources: ToolSources, warn: (message: string) => void) {
+  constructor(sources: ToolSources, warn: (message: string) => void, history: () => Iterable<ResponseItem> = () => []) {
     this.#sources = sources;
     this.#warn = warn;
+    this.#history = history;
   }
 
   build(threadId: string, turnId: string, settings: ThreadSettings, binding: ModelBinding): StepContext {
@@ -119,18 +135,40 @@ export class StepBuilder {
 
   #router(binding: ModelBinding): ToolRouter {
     const abilities = abilitiesOf(binding);
-    const builtins = this.#sources.builtins(abilities);
-    const external = this.#sources.external(abilities);
-    const hosted = this.#sources.hosted(abilities);
-    const key = [builtins, external, hosted, binding.card];
-    if (this.#cached && key.every((part, i) => part === this.#cached?.key[i])) return this.#cached.router;
-    const { router, warnings } = routerFor(this.#sources, builtins, external, { abilities, hosted, searchable: true });
-    for (const warning of warnings) {
+    const offer = {
+      builtins: this.#sources.builtins(abilities),
+      external: this.#sources.external(abilities),
+      hosted: this.#sources.hosted(abilities),
+    };
+    const key = [offer.builtins, offer.external, offer.hosted, binding.card];
+    const known = this.#cached && key.every((part, i) => part === this.#cached?.key[i]) ? this.#cached : null;
+    const built = known?.built ?? this.#rebuild(offer, abilities);
+    const names = built.plan.placesForFound > 0 ? foundTools(this.#history()) : [];
+    const found = names.join(' ');
+    if (known && known.found === found) return known.router;
+    const router = new ToolRouter(built.registry, withFound(built.plan, names), this.#gone);
+    this.#cached = { key, built, found, router };
+    return router;
+  }
+
+  #rebuild(offer: Offer, abilities: ModelAbilities): Built {
+    const built = buildTools(this.#sources, offer, abilities);
+    for (const warning of built.warnings) {
       if (this.#told.has(warning)) continue;
       this.#told.add(warning);
       this.#warn(warning);
     }
-    this.#cached = { key, router };
-    return router;
+    if (this.#cached) this.#noteGone(this.#cached.built.registry, built.registry);
+    return built;
+  }
+
+  #noteGone(before: ToolRegistry, now: ToolRegistry): void {
+    const gone = new Map(this.#gone);
+    for (const { name, source } of before.runtimes) {
+      if (source.type === 'builtin' || now.find(name)) continue;
+      gone.set(nameKey(name), source);
+      gone.set(nameKey({ name: flatName(name) }), source);
+    }
+    this.#gone = gone;
   }
 }

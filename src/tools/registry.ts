@@ -1,22 +1,23 @@
 // All runtimes of one step by canonical name. Trusted duplicates are a programming error; what comes from outside may neither take a
 // name that is there nor one that is reserved, and is left out with one warning that names both owners.
 import { flatName, nameKey, type ToolName } from '../protocol/tool-spec.ts';
+import { FatalToolError } from './result.ts';
 import { describeSource, type ToolRuntime } from './runtime.ts';
+import { readSchema } from './schema-normalise.ts';
 
 /** Byte budgets of namespace descriptions, by source. A tool over budget is not registered. */
 const NAMESPACE_DESCRIPTION_LIMIT = { mcp: 512 * 1024, extension: 1024, dynamic: 64 * 1024, builtin: Number.POSITIVE_INFINITY } as const;
+
+/** What any provider takes as a name. Sources bring theirs into this form; one that did not is left out here. */
+const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 
 interface NamespaceOwner {
   owner: string;
   description: string;
 }
 
-export class ToolConflictError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ToolConflictError';
-  }
-}
+/** A conflict in strict mode: the step does not begin. */
+export class ToolConflictError extends FatalToolError {}
 
 export class ToolRegistry {
   readonly #byKey = new Map<string, ToolRuntime>();
@@ -65,10 +66,20 @@ export class ToolRegistry {
     const owner = describeSource(runtime.source);
     const first = this.#byKey.get(nameKey(runtime.name));
     if (first) return `The tool ${name} of ${owner} was left out: the name belongs to ${describeSource(first.source)} already.`;
-    if (runtime.source.type !== 'builtin' && !runtime.name.namespace && this.#reserved.has(runtime.name.name)) {
-      return `The tool ${name} of ${owner} was left out: the name is reserved for a built-in tool.`;
+    if (runtime.source.type !== 'builtin') {
+      const problem = this.#outsideProblem(runtime);
+      if (problem) return `The tool ${name} of ${owner} was left out: ${problem}.`;
     }
     return runtime.name.namespace ? this.#namespaceConflict(runtime, runtime.name.namespace, owner) : null;
+  }
+
+  /** What is wrong with a tool from outside, apart from who else is there. */
+  #outsideProblem({ name, spec }: ToolRuntime): string | null {
+    if (!name.namespace && this.#reserved.has(name.name)) return 'the name is reserved for a built-in tool';
+    if (![name.name, name.namespace ?? 'none'].every((part) => NAME.test(part))) return `its name must match ${NAME.source}`;
+    if (spec.type !== 'function') return null;
+    const read = readSchema(spec.parameters);
+    return read.ok ? null : read.problem;
   }
 
   #namespaceConflict(runtime: ToolRuntime, namespace: string, owner: string): string | null {

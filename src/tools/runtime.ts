@@ -31,6 +31,12 @@ export function describeSource(source: ToolSource): string {
  */
 export type Exposure = 'direct' | 'deferred' | 'directModelOnly' | 'deferredModelOnly' | 'codeModeOnly' | 'hidden';
 
+/**
+ * Who has it. `worker`: every thread that works. `reviewer`: these and a guardian, which only looks. `root`: none but the root thread, as
+ * it needs the user. `spawner`: threads that may still have sub-agents of their own.
+ */
+export type Audience = 'worker' | 'reviewer' | 'root' | 'spawner';
+
 export type ToolPayload =
   /** The raw argument text of a function call. */
   | { type: 'function'; arguments: string }
@@ -156,6 +162,10 @@ export interface ToolRuntime<A = unknown> {
   readonly waitsForCleanup: boolean;
   /** Its results come from outside the daemon's trust: they mark the thread. */
   readonly external: boolean;
+  /** `worker` when absent. */
+  readonly audience?: Audience;
+  /** Left out for models that lack it. */
+  readonly requires?: 'images';
   /** Holds the gate from before its policy check: what it plans depends on what ran before. */
   readonly gateFirst?: boolean;
   /** The description of its namespace, when it has one. */

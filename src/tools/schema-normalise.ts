@@ -1,6 +1,7 @@
 // Schemas from outside, as the model's provider is to read them. What providers take stays as it came; what some refuse, and with it the
 // whole request, is rewritten here, or that one tool is left out. Calls are still checked against the schema as it came.
 import { preview } from '../common/text.ts';
+import type { JsonSchema } from '../protocol/tool-spec.ts';
 import { isObject, placeOf, References, SCHEMA_LISTS, SCHEMA_MAPS, type Schema, SINGLE_SCHEMAS } from './schema-references.ts';
 import { objectRoot } from './schema-root.ts';
 
@@ -181,4 +182,14 @@ export function normaliseSchema(given: unknown): NormalSchema {
     text = nextText;
   }
   return { ok: false, problem: 'its input schema could not be brought into a form that providers take' };
+}
+
+const readings = new WeakMap<object, NormalSchema>();
+
+/** The same, read once for each schema object. */
+export function readSchema(schema: JsonSchema): NormalSchema {
+  if (typeof schema !== 'object') return normaliseSchema(schema);
+  let reading = readings.get(schema);
+  if (!reading) readings.set(schema, (reading = normaliseSchema(schema)));
+  return reading;
 }

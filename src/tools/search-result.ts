@@ -3,6 +3,7 @@ import type { ToolSearchOutputItem } from '../protocol/response-item.ts';
 import type { FunctionSpec, NamespaceSpec } from '../protocol/tool-spec.ts';
 import type { ToolOutput } from './result.ts';
 import type { ToolRuntime } from './runtime.ts';
+import { shownSpec } from './shown-spec.ts';
 
 /** Groups found tools by namespace, in order of the first hit of each. */
 export function groupFound(runtimes: readonly ToolRuntime[]): (NamespaceSpec | FunctionSpec)[] {
@@ -10,7 +11,7 @@ export function groupFound(runtimes: readonly ToolRuntime[]): (NamespaceSpec | F
   const byName = new Map<string, NamespaceSpec>();
   for (const runtime of runtimes) {
     if (runtime.spec.type !== 'function') continue;
-    const spec: FunctionSpec = { ...runtime.spec, deferLoading: true };
+    const spec: FunctionSpec = { ...shownSpec(runtime.spec), deferLoading: true };
     const { namespace } = runtime.name;
     if (!namespace) {
       groups.push(spec);

@@ -284,6 +284,7 @@ export function execCommand(host: ExecHost, patches: PatchCalls): ToolRuntime<Ex
     supportsParallel: true,
     waitsForCleanup: true,
     external: false,
+    audience: 'reviewer',
     hooked: {
       name: SHELL_TOOL,
       input: ({ cmd }) => ({ command: cmd }),

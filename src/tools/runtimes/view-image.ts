@@ -90,6 +90,8 @@ export function viewImage(): ToolRuntime<Args> {
     supportsParallel: true,
     waitsForCleanup: false,
     external: false,
+    audience: 'reviewer',
+    requires: 'images',
     validate: (payload) => {
       const read = readFunctionPayload('view_image', payload, parameters);
       return read.ok ? { ok: true, args: read.args as unknown as Args } : read;

@@ -95,6 +95,7 @@ export function writeStdin(host: ExecHost): ToolRuntime<Args> {
     supportsParallel: true,
     waitsForCleanup: true,
     external: false,
+    audience: 'reviewer',
     validate: (payload) => {
       const read = readFunctionPayload('write_stdin', payload, parameters);
       return read.ok ? { ok: true, args: read.args as unknown as Args } : read;
