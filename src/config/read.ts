@@ -12,7 +12,7 @@ import type {
 import { parsePath } from './key-path.ts';
 import type { ConfigLayer, ConfigWarning } from './layer.ts';
 import type { LoadedConfig } from './load.ts';
-import { isTable, valueAt } from './table.ts';
+import { isTable, type ReadonlyTable, valueAt } from './table.ts';
 import { locate } from './toml-lines.ts';
 
 /** Stands for a secret in what clients read. Writing it back is refused: see edit.ts. */
@@ -29,8 +29,30 @@ function blank(value: unknown, key: string, inNamedValues: boolean): unknown {
     const named = NAMED_VALUES.has(key);
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, blank(inner, name, named)]));
   }
-  const secret = inNamedValues ? SECRET_NAME.test(key) : SECRET_KEY.test(key);
-  return secret && typeof value === 'string' && value !== '' ? REDACTED : value;
+  return isSecret(value, key, inNamedValues) ? REDACTED : value;
+}
+
+function isSecret(value: unknown, key: string, inNamedValues: boolean): boolean {
+  return typeof value === 'string' && value !== '' && (inNamedValues ? SECRET_NAME : SECRET_KEY).test(key);
+}
+
+function dropped(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) return value.map((inner) => dropped(inner, ''));
+  if (!isTable(value)) return value;
+  const named = NAMED_VALUES.has(key);
+  const kept = Object.entries(value).filter(([name, inner]) => !isSecret(inner, name, named));
+  return Object.fromEntries(kept.map(([name, inner]) => [name, dropped(inner, name)]));
+}
+
+/** The `config` of a thread as it may be kept on disk: keys dotted or not, what holds a secret left out. */
+export function withoutSecretKeys(given: ReadonlyTable): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [dotted, value] of Object.entries(given)) {
+    const keyPath = parsePath(dotted) ?? [dotted];
+    const last = keyPath.at(-1) ?? dotted;
+    if (!isSecret(value, last, NAMED_VALUES.has(keyPath.at(-2) ?? ''))) kept[dotted] = dropped(value, last);
+  }
+  return kept;
 }
 
 /** A copy without secrets, for the wire and for `config check`. */

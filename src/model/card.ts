@@ -36,11 +36,11 @@ export interface ModelCard {
   inputModalities: ('text' | 'image')[];
   /** Set only by overrides: the model works through code that calls tools. */
   codeMode?: boolean;
-  /** False for a name that no family matches; its card promises as little as possible. */
+  /** False for a name that neither a family nor a user describes; its card promises as little as possible. */
   known: boolean;
 }
 
-export type CardOverrides = Partial<Omit<ModelCard, 'supports' | 'id' | 'known'>> & { supports?: Partial<ModelSupport> };
+export type CardOverrides = Partial<Omit<ModelCard, 'supports' | 'id'>> & { supports?: Partial<ModelSupport> };
 
 const AUTO_COMPACT_SHARE = 0.9;
 const MAX_TOOLS = 128;
@@ -70,7 +70,9 @@ const EVERYTHING: ModelSupport = {
 const THINKING: ModelSupport = { ...PLAIN, reasoning: true };
 const TEXT_ONLY: ModelSupport = { ...PLAIN, images: false, parallelToolCalls: false, outputSchema: false };
 
-const EFFORTS = ['low', 'medium', 'high'];
+/** Words for reasoning effort that some model takes, the least first. */
+export const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+const COMMON_EFFORTS = ['low', 'medium', 'high'];
 
 interface Family {
   /** Matched against the lower-case name without a vendor prefix; the first match wins. */
@@ -88,14 +90,14 @@ const FAMILIES: readonly Family[] = [
     description: 'Plays a script from a file; needs no network and no key.',
     contextWindow: 272_000,
     supports: EVERYTHING,
-    efforts: EFFORTS,
+    efforts: COMMON_EFFORTS,
   },
   {
     names: /^gpt-(?:5\.[5-9]|6(?:\.\d+)?)(?:-|$)/,
     description: 'General and coding model with reasoning, namespaces and tool search.',
     contextWindow: 272_000,
     supports: EVERYTHING,
-    efforts: [...EFFORTS, 'xhigh'],
+    efforts: [...COMMON_EFFORTS, 'xhigh'],
     defaultVerbosity: 'low',
   },
   {
@@ -103,10 +105,10 @@ const FAMILIES: readonly Family[] = [
     description: 'General and coding model with reasoning.',
     contextWindow: 272_000,
     supports: EVERYTHING,
-    efforts: ['minimal', ...EFFORTS],
+    efforts: ['minimal', ...COMMON_EFFORTS],
     defaultVerbosity: 'medium',
   },
-  { names: /^o[134](?:-|$)/, description: 'Reasoning model.', contextWindow: 200_000, supports: THINKING, efforts: EFFORTS },
+  { names: /^o[134](?:-|$)/, description: 'Reasoning model.', contextWindow: 200_000, supports: THINKING, efforts: COMMON_EFFORTS },
   { names: /^gpt-4\.1(?:-|$)/, description: 'General model with a long context.', contextWindow: 1_047_576, supports: PLAIN },
   { names: /^gpt-4o(?:-|$)/, description: 'General model.', contextWindow: 128_000, supports: PLAIN },
   {
@@ -114,14 +116,14 @@ const FAMILIES: readonly Family[] = [
     description: 'Open-weight reasoning model.',
     contextWindow: 131_072,
     supports: { ...TEXT_ONLY, reasoning: true },
-    efforts: EFFORTS,
+    efforts: COMMON_EFFORTS,
   },
   {
     names: /^claude-(?:3-7-|(?:opus|sonnet|haiku)-[4-9]|[a-z]+-[5-9])/,
     description: 'General and coding model with thinking.',
     contextWindow: 200_000,
     supports: THINKING,
-    efforts: EFFORTS,
+    efforts: COMMON_EFFORTS,
   },
   { names: /^claude-/, description: 'General and coding model.', contextWindow: 200_000, supports: { ...PLAIN, outputSchema: false } },
   { names: /^gemini-/, description: 'General model with a long context.', contextWindow: 1_048_576, supports: PLAIN },
@@ -148,23 +150,24 @@ export function cardFor(model: string, provider?: { readonly wireApi: WireApi },
     supports.webSearch = false;
   }
   if (provider?.wireApi === 'scripted') Object.assign(supports, EVERYTHING);
+  if (overrides.efforts?.length) supports.reasoning = true;
   Object.assign(supports, overrides.supports);
   const contextWindow = overrides.contextWindow ?? family?.contextWindow ?? 128_000;
-  const efforts = family?.efforts ?? [];
+  const efforts = overrides.efforts ?? family?.efforts ?? [];
   return {
     displayName: model,
     description: family?.description ?? 'A model that is not in the catalogue; only plain function tools are offered to it.',
-    efforts: [...efforts],
-    defaultEffort: efforts.length > 0 ? 'medium' : 'none',
+    defaultEffort: efforts.includes('medium') ? 'medium' : (efforts[0] ?? 'none'),
     ...(family?.defaultVerbosity === undefined ? {} : { defaultVerbosity: family.defaultVerbosity }),
     maxTools: MAX_TOOLS,
     autoCompactTokenLimit: Math.floor(contextWindow * AUTO_COMPACT_SHARE),
     ...overrides,
+    efforts: [...efforts],
     inputModalities: overrides.inputModalities ?? (supports.images ? ['text', 'image'] : ['text']),
     contextWindow,
     id: model,
     supports,
-    known: family !== undefined,
+    known: family !== undefined || overrides.known === true || provider?.wireApi === 'scripted',
   };
 }
 

@@ -5,6 +5,8 @@ import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import { ensureHome } from '../config/home.ts';
 import { warningNotification } from '../config/read.ts';
+import { SkillCatalog } from '../session/skill-catalog.ts';
+import { SkillReader } from '../session/skills.ts';
 import { ThreadManager } from '../session/thread-manager.ts';
 import { ClientSession } from './client-session.ts';
 import { Connection, type EndReason } from './connection.ts';
@@ -26,7 +28,7 @@ import { ModelClients } from './model-source.ts';
 import { RequestQueue } from './request-queue.ts';
 import { ReverseRequests } from './reverse-requests.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { type ConfigSource, configFor, setupThread } from './thread-setup.ts';
+import { type ConfigSource, configFor, type SetupPorts, setupThread } from './thread-setup.ts';
 import { ThreadToolbox } from './thread-toolbox.ts';
 import type { Transport } from './transport.ts';
 
@@ -58,6 +60,7 @@ export class Daemon {
   readonly #clients: ModelClients;
   readonly #exec: ExecServices;
   readonly #hooks: HookServices;
+  readonly #skills: SkillCatalog;
   readonly #threads: ThreadManager;
   readonly #host: HostHandlers;
   readonly #dispatcher: Dispatcher;
@@ -81,12 +84,21 @@ export class Daemon {
       sink: this.#subscriptions,
     });
     const toolbox = new ThreadToolbox(this.#exec, this.#hooks, options.home);
+    this.#skills = new SkillCatalog(options.home, new SkillReader(options.home), () => this.#subscriptions.all('skills/changed', {}));
+    const setup: SetupPorts = {
+      source: this.#source,
+      clients: this.#clients,
+      toolbox,
+      hooks: this.#hooks,
+      skills: this.#skills,
+      warn: (warnings) => this.#tellWarnings(warnings.map(warningNotification)),
+    };
     this.#threads = new ThreadManager({
       home: options.home,
       sink: this.#subscriptions,
       frontends: this.#subscriptions,
       shellName: this.#exec.shellName,
-      setup: (cwd, thread) => setupThread(this.#source, this.#clients, toolbox, this.#hooks, cwd, thread),
+      setup: (cwd, thread) => setupThread(setup, cwd, thread),
     });
     this.#host = hostHandlers(this.#exec.forClients((cwd) => configFor(this.#source, cwd, null)));
     this.#dispatcher = new Dispatcher(this.#handlers(options), this.#queue);
@@ -103,7 +115,12 @@ export class Daemon {
       ...terminalHandlers(threads),
       ...this.#host.handlers,
       ...configHandlers({ source: this.#source }),
-      ...catalogHandlers({ home: options.home, load, hooks: async (cwd) => this.#hooks.list(await load(cwd)) }),
+      ...catalogHandlers({
+        home: options.home,
+        load,
+        skills: (loaded) => this.#skills.scan(loaded),
+        hooks: async (cwd) => this.#hooks.list(await load(cwd)),
+      }),
       ...accountHandlers({ home: options.home, load: () => load(null) }),
       ...diagnosticsHandlers({
         requestsInFlight: () => this.#queue.inFlight,
@@ -131,9 +148,18 @@ export class Daemon {
     }
     const sandbox = await this.#exec.sandboxWarning();
     if (sandbox) found.push({ summary: sandbox, details: null });
+    return this.#fresh(found);
+  }
+
+  #fresh(found: ReturnType<typeof warningNotification>[]): ReturnType<typeof warningNotification>[] {
     const fresh = found.filter(({ summary }) => !this.#warned.has(summary));
     for (const { summary } of fresh) this.#warned.add(summary);
     return fresh;
+  }
+
+  /** What is wrong with the configuration of a folder shows when a thread begins there. */
+  #tellWarnings(found: ReturnType<typeof warningNotification>[]): void {
+    for (const warning of this.#fresh(found)) this.#subscriptions.all('configWarning', warning);
   }
 
   /** Serves one client until it leaves. */
@@ -190,5 +216,6 @@ export class Daemon {
     this.#reverse.cancelAll(() => true, 'the frontend is gone');
     await Promise.all([this.#threads.closeAll(), this.#host.endAll(), this.#exec.endAll(CHILD_GRACE_MS)]);
     this.#clients.close();
+    this.#skills.close();
   }
 }

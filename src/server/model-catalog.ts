@@ -22,11 +22,6 @@ const SERVED: Readonly<Record<ProviderWire, RegExp>> = {
   chat: /^(?!)/,
 };
 
-function defaultEffortOf({ efforts, defaultEffort }: ModelCard): string {
-  if (efforts.length === 0 || efforts.includes(defaultEffort)) return defaultEffort;
-  return efforts.includes('medium') ? 'medium' : efforts[0];
-}
-
 function wireModel(card: ModelCard, hidden: boolean, isDefault: boolean): Model {
   return {
     id: card.id,
@@ -42,7 +37,7 @@ function wireModel(card: ModelCard, hidden: boolean, isDefault: boolean): Model 
       reasoningEffort: effort,
       description: EFFORT_TEXTS[effort] ?? `Reasoning effort ${effort}`,
     })),
-    defaultReasoningEffort: defaultEffortOf(card),
+    defaultReasoningEffort: card.defaultEffort,
     inputModalities: [...card.inputModalities],
     supportsPersonality: false,
     multiAgentVersion: null,

@@ -15,6 +15,8 @@ function overridesOf(config: EffectiveConfig, model: string): CardOverrides {
   const contextWindow = own?.context_window ?? config.model_context_window;
   const limit = own?.auto_compact_token_limit ?? config.model_auto_compact_token_limit;
   const supports = {
+    ...(config.model_verbosity === undefined ? {} : { verbosity: true }),
+    ...(config.model_supports_reasoning_summaries ? { reasoning: true } : {}),
     ...(own?.namespaces === undefined ? {} : { namespaces: own.namespaces }),
     ...(own?.freeform === undefined ? {} : { freeform: own.freeform }),
     ...(own?.tool_search === undefined ? {} : { toolSearch: own.tool_search }),
@@ -31,6 +33,8 @@ function overridesOf(config: EffectiveConfig, model: string): CardOverrides {
     ...(own?.description === undefined ? {} : { description: own.description }),
     ...(own?.reasoning_efforts === undefined ? {} : { efforts: [...own.reasoning_efforts] }),
     ...(own?.default_reasoning_effort === undefined ? {} : { defaultEffort: own.default_reasoning_effort }),
+    ...(config.model_verbosity === undefined ? {} : { defaultVerbosity: config.model_verbosity }),
+    ...(own === undefined ? {} : { known: true }),
     supports,
   };
 }

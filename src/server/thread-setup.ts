@@ -1,11 +1,15 @@
 // From configuration to what a thread is built with.
-import { invalidRequest } from '../common/errors.ts';
+import { readFileSync } from 'node:fs';
+import { invalidRequest, messageOf, systemCode } from '../common/errors.ts';
+import type { ConfigWarning } from '../config/layer.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { providerOf } from '../config/provider.ts';
 import type { EffectiveConfig } from '../config/schema.ts';
-import { sandboxPolicyFor, type ThreadSettings } from '../session/settings.ts';
+import { checkEffort, sandboxPolicyFor, type ThreadSettings } from '../session/settings.ts';
+import type { SkillCatalog } from '../session/skill-catalog.ts';
 import type { ThreadSetup } from '../session/thread-manager.ts';
 import type { HookServices } from './hook-services.ts';
+import type { McpServices } from './mcp-services.ts';
 import { type ModelClients, modelSource } from './model-source.ts';
 import type { ThreadToolbox } from './thread-toolbox.ts';
 
@@ -28,53 +32,84 @@ type Granular = Extract<ThreadSettings['approvalPolicy'], object>;
 
 /** `on-failure` is the older name of asking when it is needed. */
 function approvalPolicyOf(config: EffectiveConfig): ThreadSettings['approvalPolicy'] {
-  const policy = config.approval_policy ?? 'on-request';
+  const policy = config.approval_policy;
   if (typeof policy === 'string') return policy === 'on-failure' ? 'on-request' : policy;
   const { granular } = policy;
   return { granular: { ...granular } } as Granular;
 }
 
+/** The policy behind a mode, with the roots and switches of `[sandbox_workspace_write]`. */
+function sandboxOf(config: EffectiveConfig, mode: EffectiveConfig['sandbox_mode']): ThreadSettings['sandbox'] {
+  const workspace = config.sandbox_workspace_write;
+  return sandboxPolicyFor(mode, {
+    writableRoots: [...(workspace?.writable_roots ?? [])],
+    networkAccess: workspace?.network_access,
+    excludeTmpdirEnvVar: workspace?.exclude_tmpdir_env_var,
+    excludeSlashTmp: workspace?.exclude_slash_tmp,
+  });
+}
+
+/** A file of its own wins over the text in the configuration. */
+function baseInstructionsOf({ model_instructions_file: file, instructions }: EffectiveConfig): string | null {
+  if (file === undefined) return instructions ?? null;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw invalidRequest(`configuration error: model_instructions_file: ${file} cannot be read (${systemCode(error) ?? messageOf(error)})`);
+  }
+}
+
 export function settingsOf(config: EffectiveConfig, cwd: string): ThreadSettings {
   const provider = config.model_provider;
-  const workspace = config.sandbox_workspace_write;
   return {
     model: config.model ?? providerOf(config, provider)?.defaultModel ?? 'scripted',
     modelProvider: provider,
     cwd,
     approvalPolicy: approvalPolicyOf(config),
-    approvalsReviewer: 'user',
-    sandbox: sandboxPolicyFor(config.sandbox_mode ?? 'read-only', {
-      writableRoots: [...(workspace?.writable_roots ?? [])],
-      networkAccess: workspace?.network_access,
-      excludeTmpdirEnvVar: workspace?.exclude_tmpdir_env_var,
-      excludeSlashTmp: workspace?.exclude_slash_tmp,
-    }),
+    approvalsReviewer: config.approvals_reviewer,
+    sandbox: sandboxOf(config, config.sandbox_mode),
     effort: config.model_reasoning_effort ?? null,
-    summary: (config.model_reasoning_summary as ThreadSettings['summary']) ?? null,
-    personality: (config.personality as ThreadSettings['personality']) ?? null,
+    summary: config.model_reasoning_summary ?? null,
+    personality: config.personality ?? null,
     serviceTier: config.service_tier ?? null,
-    baseInstructions: config.instructions ?? null,
+    baseInstructions: baseInstructionsOf(config),
     developerInstructions: config.developer_instructions ?? null,
     collaborationMode: null,
   };
 }
 
-export async function setupThread(
-  source: ConfigSource,
-  clients: ModelClients,
-  toolbox: ThreadToolbox,
-  hooks: HookServices,
-  cwd: string | null,
-  thread: Record<string, unknown> | null,
-): Promise<ThreadSetup> {
+export interface SetupPorts {
+  source: ConfigSource;
+  clients: ModelClients;
+  toolbox: ThreadToolbox;
+  hooks: HookServices;
+  mcp: McpServices;
+  skills: SkillCatalog;
+  /** Told to clients, each once. */
+  warn(warnings: readonly ConfigWarning[]): void;
+}
+
+export async function setupThread(ports: SetupPorts, cwd: string | null, thread: Record<string, unknown> | null): Promise<ThreadSetup> {
+  const { source, clients, toolbox, hooks, mcp, skills } = ports;
   const folder = cwd ?? process.cwd();
   const loaded = await configFor(source, folder, thread);
   const { config } = loaded;
+  ports.warn(loaded.warnings);
+  const settings = settingsOf(config, folder);
+  const models = modelSource(config, clients);
+  if (settings.effort !== null)
+    checkEffort(
+      'configuration error: model_reasoning_effort',
+      settings.effort,
+      () => models.bind(settings.modelProvider, settings.model).card,
+    );
   const hookSet = await hooks.load(loaded);
   return {
     config,
-    settings: settingsOf(config, folder),
-    models: modelSource(config, clients),
-    tools: (host) => toolbox.forThread(host, config, hookSet),
+    settings,
+    models,
+    tools: (host) => toolbox.forThread(host, config, hookSet, mcp.forThread(host, loaded, () => configFor(source, folder, thread))),
+    sandbox: (mode) => sandboxOf(config, mode),
+    skills: async (at) => skills.scan(at === folder ? loaded : await configFor(source, at, thread)),
   };
 }

@@ -4,6 +4,7 @@ import { newId } from '../common/ids.ts';
 import { ModelError, type TokenUsage } from '../model/client.ts';
 import { codexErrorInfo } from '../model/retry.ts';
 import type { MessageItem, ResponseItem } from '../protocol/response-item.ts';
+import { isPlanSection, standingPlan } from './context/plan.ts';
 import type { HistoryEntry } from './history.ts';
 import { buildRequest } from './prompt.ts';
 import { messageText } from './response-items.ts';
@@ -35,13 +36,14 @@ function keptUserMessages(entries: readonly HistoryEntry[]): HistoryEntry[] {
 /** The last telling of each section, in the order of the first. */
 function keptSections(entries: readonly HistoryEntry[]): HistoryEntry[] {
   const last = new Map<string, HistoryEntry>();
-  for (const entry of entries) if (entry.section) last.set(entry.section, entry);
+  for (const entry of entries) if (entry.section && !isPlanSection(entry.section)) last.set(entry.section, entry);
   return [...last.values()];
 }
 
 /** The history that takes the place of another one. */
 export function compactedEntries(entries: readonly HistoryEntry[], summary: string | null): HistoryEntry[] {
-  const kept = [...keptSections(entries), ...keptUserMessages(entries)];
+  const plan = standingPlan(entries);
+  const kept = [...keptSections(entries), ...keptUserMessages(entries), ...(plan ? [plan] : [])];
   const text = summary ?? 'The context was begun anew at your request: earlier calls and answers are not shown any more.';
   return [
     ...kept,

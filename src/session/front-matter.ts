@@ -93,3 +93,11 @@ export function parseFrontMatter(text: string): ReadonlyMap<string, string> {
   reader.read();
   return reader.values;
 }
+
+/** What follows the block; the whole text when there is none. */
+export function withoutFrontMatter(text: string): string {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/);
+  if (!FENCE.test(lines[0])) return text;
+  const end = lines.findIndex((line, i) => i > 0 && END.test(line));
+  return end < 0 ? text : lines.slice(end + 1).join('\n');
+}

@@ -1,5 +1,6 @@
 // The request of a step, from history and the frozen step alone. Pure: the same inputs give the same bytes, which is what prompt caches need.
 import type { ModelRequest } from '../model/client.ts';
+import type { InputText, ResponseItem } from '../protocol/response-item.ts';
 import { BASE_INSTRUCTIONS } from './context/base-instructions.ts';
 import type { History } from './history.ts';
 import type { StepContext } from './step-context.ts';
@@ -12,12 +13,15 @@ export interface PromptOptions {
 export function buildRequest(history: History, step: StepContext, options: PromptOptions): ModelRequest {
   const { settings, binding, facts } = step;
   const { card } = binding;
-  const effort = settings.effort ?? (card.supports.reasoning && card.efforts.length ? card.defaultEffort : undefined);
-  const summary = settings.summary && settings.summary !== 'none' ? settings.summary : undefined;
+  // A model that is known not to reason refuses the whole request for such a setting; it may have stayed from the model before.
+  const reasons = card.supports.reasoning || !card.known;
+  const standard = card.supports.reasoning && card.efforts.length > 0 ? card.defaultEffort : undefined;
+  const effort = reasons ? (settings.effort ?? standard) : undefined;
+  const summary = reasons && settings.summary && settings.summary !== 'none' ? settings.summary : undefined;
   return {
     model: settings.model,
     instructions: settings.baseInstructions ?? BASE_INSTRUCTIONS,
-    input: history.forModel(),
+    input: card.supports.images ? history.forModel() : withoutImages(history.forModel()),
     tools: step.router.plan.specs,
     parallelToolCalls: card.supports.parallelToolCalls,
     ...(effort || summary ? { reasoning: { ...(effort ? { effort } : {}), ...(summary ? { summary } : {}) } } : {}),
@@ -28,4 +32,19 @@ export function buildRequest(history: History, step: StepContext, options: Promp
     metadata: { thread_id: facts.threadId, turn_id: facts.turnId, session_id: options.sessionId },
     headers: { 'session-id': options.sessionId, 'thread-id': facts.threadId },
   };
+}
+
+const NO_IMAGE: InputText = { type: 'input_text', text: '[An image stood here. This model reads text only.]' };
+
+const isImage = (part: { type: string }): boolean => part.type === 'input_image';
+const textInstead = <T extends { type: string }>(part: T): T | InputText => (isImage(part) ? NO_IMAGE : part);
+
+/** An item keeps its identity when there is nothing to leave out. */
+function withoutImages(items: readonly ResponseItem[]): ResponseItem[] {
+  return items.map((item) => {
+    if (item.type === 'message') return item.content.some(isImage) ? { ...item, content: item.content.map(textInstead) } : item;
+    if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item;
+    const { output } = item;
+    return typeof output !== 'string' && output.some(isImage) ? { ...item, output: output.map(textInstead) } : item;
+  });
 }

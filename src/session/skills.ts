@@ -3,8 +3,9 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf, systemCode } from '../common/errors.ts';
+import { utf8HeadLength } from '../common/text.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { FrontMatterError, parseFrontMatter } from './front-matter.ts';
+import { FrontMatterError, parseFrontMatter, withoutFrontMatter } from './front-matter.ts';
 
 export interface Skill {
   readonly name: string;
@@ -21,18 +22,31 @@ export interface SkillScan {
   readonly errors: readonly { readonly path: string; readonly message: string }[];
 }
 
-interface SkillRoot {
+export interface SkillRoot {
   readonly folder: string;
   readonly scope: Skill['scope'];
+}
+
+type ReadSkill = Omit<Skill, 'scope' | 'enabled'>;
+
+/** What was read of a file, as long as the file stays the same. */
+interface Remembered {
+  readonly stamp: string;
+  readonly skill: ReadSkill;
 }
 
 const SKILL_FILE = 'SKILL.md';
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_NAME = 64;
 const MAX_DESCRIPTION = 1024;
+/** Folders below a root that are looked into. */
+const MAX_DEPTH = 3;
+const MAX_FOLDERS = 1000;
+/** Of a skill that is put into a prompt. */
+const MAX_TOLD_BYTES = 64 * 1024;
 
 /** The nearest first: the project's folders from the inside out, the home, then what the configuration adds. */
-function rootsOf(home: string, { config, project }: LoadedConfig): SkillRoot[] {
+export function skillRoots(home: string, { config, project }: LoadedConfig): SkillRoot[] {
   const own = (project?.folders ?? []).toReversed().map((folder): SkillRoot => ({ folder: path.join(folder, 'skills'), scope: 'repo' }));
   const extra = (config.skills?.extra_roots ?? []).map((folder): SkillRoot => ({ folder, scope: 'user' }));
   return [...own, { folder: path.join(home, 'skills'), scope: 'user' }, ...extra];
@@ -53,57 +67,131 @@ function text(fields: ReadonlyMap<string, string>, key: string, most: number): s
   return value;
 }
 
-async function readSkill(file: string): Promise<Omit<Skill, 'scope' | 'enabled'> | undefined> {
-  const found = await stat(file).catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
-    throw error;
-  });
-  if (!found) return undefined;
-  if (!found.isFile()) throw new FrontMatterError(`${SKILL_FILE} is not a file`);
-  if (found.size > MAX_FILE_BYTES) throw new FrontMatterError(`the file has ${found.size} bytes, more than ${MAX_FILE_BYTES}`);
-  const fields = parseFrontMatter(await readFile(file, 'utf8'));
-  return {
-    name: text(fields, 'name', MAX_NAME),
-    description: text(fields, 'description', MAX_DESCRIPTION),
-    shortDescription: fields.get('metadata.short-description')?.trim() || null,
-    path: file,
-  };
-}
+const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '');
 
 const reasonOf = (error: unknown): string =>
   error instanceof FrontMatterError ? error.message : `it cannot be read (${systemCode(error) ?? messageOf(error)})`;
 
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return [];
-    throw error;
+/** One reading of the disk, for one configuration. */
+class Scan {
+  readonly skills: Skill[] = [];
+  readonly errors: { path: string; message: string }[] = [];
+  /** Folders that a watcher has to look at, and files with their stamps, so that a change shows. */
+  readonly folders = new Set<string>();
+  readonly stamps: string[] = [];
+  readonly #loaded: LoadedConfig;
+  readonly #remembered: Map<string, Remembered>;
+  /** Real paths of files and folders: each counts once, and links that lead in a circle end. */
+  readonly #seen = new Set<string>();
+  #left = MAX_FOLDERS;
+
+  constructor(loaded: LoadedConfig, remembered: Map<string, Remembered>) {
+    this.#loaded = loaded;
+    this.#remembered = remembered;
+  }
+
+  async root({ folder, scope }: SkillRoot): Promise<void> {
+    this.#left = MAX_FOLDERS;
+    await this.#below(folder, scope, MAX_DEPTH);
+    if (this.#left < 0)
+      this.errors.push({ path: folder, message: `it holds more than ${MAX_FOLDERS} folders; the rest was not looked into` });
+  }
+
+  async #below(folder: string, scope: Skill['scope'], depth: number): Promise<void> {
+    let entries: import('node:fs').Dirent[];
+    try {
+      entries = await readdir(folder, { withFileTypes: true });
+    } catch (error) {
+      if (!isMissing(error)) this.errors.push({ path: folder, message: reasonOf(error) });
+      return;
+    }
+    this.folders.add(folder);
+    const names = entries.filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()));
+    for (const { name } of names.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      if (this.#left-- <= 0) return;
+      const inner = path.join(folder, name);
+      if (!(await this.#isNew(inner))) continue;
+      if (!(await this.#skill(path.join(inner, SKILL_FILE), scope)) && depth > 1) await this.#below(inner, scope, depth - 1);
+    }
+  }
+
+  async #isNew(given: string): Promise<boolean> {
+    const real = await realpath(given).catch(() => given);
+    if (this.#seen.has(real)) return false;
+    this.#seen.add(real);
+    return true;
+  }
+
+  /** False when there is no such file. */
+  async #skill(file: string, scope: Skill['scope']): Promise<boolean> {
+    try {
+      const found = await stat(file);
+      this.folders.add(path.dirname(file));
+      const stamp = `${found.mtimeMs} ${found.size} ${found.ino}`;
+      this.stamps.push(`${file} ${stamp}`);
+      if (!found.isFile()) throw new FrontMatterError(`${SKILL_FILE} is not a file`);
+      if (found.size > MAX_FILE_BYTES) throw new FrontMatterError(`the file has ${found.size} bytes, more than ${MAX_FILE_BYTES}`);
+      const skill = await this.#read(file, stamp);
+      this.skills.push({ ...skill, scope, enabled: isEnabled(this.#loaded, file, skill.name) });
+    } catch (error) {
+      if (isMissing(error)) return false;
+      this.errors.push({ path: file, message: reasonOf(error) });
+    }
+    return true;
+  }
+
+  async #read(file: string, stamp: string): Promise<ReadSkill> {
+    const known = this.#remembered.get(file);
+    if (known?.stamp === stamp) return known.skill;
+    const fields = parseFrontMatter(await readFile(file, 'utf8'));
+    const skill: ReadSkill = {
+      name: text(fields, 'name', MAX_NAME),
+      description: text(fields, 'description', MAX_DESCRIPTION),
+      shortDescription: fields.get('metadata.short-description')?.trim() || null,
+      path: file,
+    };
+    this.#remembered.set(file, { stamp, skill });
+    return skill;
   }
 }
 
-/** Never throws for what stands in the folders. Reads the disk each time: what it gives is true now. */
-export async function discoverSkills(home: string, loaded: LoadedConfig): Promise<SkillScan> {
-  const skills: Skill[] = [];
-  const errors: { path: string; message: string }[] = [];
-  const seen = new Set<string>();
-  for (const { folder, scope } of rootsOf(home, loaded)) {
-    const names = await namesIn(folder).catch((error: unknown) => {
-      errors.push({ path: folder, message: reasonOf(error) });
-      return [];
-    });
-    for (const name of names) {
-      const file = path.join(folder, name, SKILL_FILE);
-      const real = await realpath(file).catch(() => file);
-      if (seen.has(real)) continue;
-      seen.add(real);
-      try {
-        const skill = await readSkill(file);
-        if (skill) skills.push({ ...skill, scope, enabled: isEnabled(loaded, file, skill.name) });
-      } catch (error) {
-        errors.push({ path: file, message: reasonOf(error) });
-      }
-    }
+export interface WatchedScan extends SkillScan {
+  readonly folders: ReadonlySet<string>;
+  readonly stamps: readonly string[];
+}
+
+/** Looks at the disk each time: what it gives is true now. Never throws for what stands in the folders. */
+export class SkillReader {
+  readonly #home: string;
+  /** By file; an entry is used only while the file's stamp is the same. */
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(home: string) {
+    this.#home = home;
   }
+
+  async read(loaded: LoadedConfig): Promise<WatchedScan> {
+    const scan = new Scan(loaded, this.#remembered);
+    for (const root of skillRoots(this.#home, loaded)) await scan.root(root);
+    return scan;
+  }
+}
+
+export async function discoverSkills(home: string, loaded: LoadedConfig): Promise<SkillScan> {
+  const { skills, errors } = await new SkillReader(home).read(loaded);
   return { skills, errors };
+}
+
+/** A skill as the model reads it when it is used. */
+export async function skillText(skill: Skill): Promise<{ ok: true; text: string } | { ok: false; problem: string }> {
+  let bytes: Buffer;
+  try {
+    bytes = Buffer.from(withoutFrontMatter(await readFile(skill.path, 'utf8')).trim());
+  } catch (error) {
+    return { ok: false, problem: `The skill ${skill.name} was not added: ${skill.path}: ${reasonOf(error)}.` };
+  }
+  const kept = utf8HeadLength(bytes, MAX_TOLD_BYTES);
+  const rest = kept < bytes.length ? `\n[${bytes.length - kept} bytes more: read ${skill.path}]` : '';
+  const body = bytes.toString('utf8', 0, kept);
+  return { ok: true, text: `<skill name="${skill.name}" path="${skill.path}">\n${body}${rest}\n</skill>` };
 }

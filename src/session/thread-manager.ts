@@ -5,8 +5,10 @@ import { invalidRequest, messageOf, unknownThread } from '../common/errors.ts';
 import { isUuid, newId } from '../common/ids.ts';
 import { KeyedLock } from '../common/keyed-lock.ts';
 import { PROTOCOL_VERSION } from '../common/version.ts';
+import { withoutSecretKeys } from '../config/read.ts';
 import type { EffectiveConfig } from '../config/schema.ts';
 import { featureEnabled } from '../config/switches.ts';
+import type { SandboxMode, SandboxPolicy } from '../protocol/primitives.ts';
 import { type MetaLine, ROLLOUT_VERSION } from '../protocol/rollout.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
@@ -15,7 +17,7 @@ import { lockRollout } from './rollout/lock.ts';
 import { newRolloutPath, type StoredFile } from './rollout/paths.ts';
 import { recover } from './rollout/recovery.ts';
 import { type LostQuestion, type ReplayedThread, replayRollout } from './rollout/replay.ts';
-import { patchSettings, type SettingsPatch, type ThreadSettings } from './settings.ts';
+import { checkPatch, patchSettings, type SettingsPatch, type ThreadSettings, withSandbox } from './settings.ts';
 import type { SkillScan } from './skills.ts';
 import { Thread } from './thread.ts';
 import { newState, stateFromReplay, type ThreadState } from './thread-state.ts';
@@ -31,6 +33,8 @@ export interface ThreadSetup {
   tools: ThreadToolsFactory;
   /** The skills that a folder may use. May reject: a folder's configuration can be broken. */
   skills(cwd: string): Promise<SkillScan>;
+  /** What a sandbox by its short name means under this configuration. */
+  sandbox(mode: SandboxMode): SandboxPolicy;
 }
 
 export interface ManagerPorts {
@@ -86,7 +90,7 @@ export class ThreadManager {
       meta,
       ephemeral: request.ephemeral,
       path,
-      settings: patchSettings(setup.settings, request.patch),
+      settings: settingsFor(setup, setup.settings, request.patch),
       dynamicTools: request.dynamicTools,
     });
     return this.#adopt(state, setup, { begun: false, endsWhole: true });
@@ -103,7 +107,7 @@ export class ThreadManager {
       originator,
       forkedFromId,
       parentThreadId: null,
-      config,
+      config: config && withoutSecretKeys(config),
     };
   }
 
@@ -124,7 +128,8 @@ export class ThreadManager {
       warn: (message) => sink.thread(state.meta.id, 'warning', { threadId: state.meta.id, message }),
     });
     const artifacts = state.ephemeral ? noArtifacts : new ArtifactStore(this.store.artifactsOf(state.meta.id));
-    const thread = new Thread(state, { sink, frontends, models: setup.models, tools: setup.tools, artifacts, world, release }, stored);
+    const { models, tools, sandbox } = setup;
+    const thread = new Thread(state, { sink, frontends, models, tools, sandbox, artifacts, world, release }, stored);
     this.#loaded.set(thread.id, thread);
     return thread;
   }
@@ -161,7 +166,7 @@ export class ThreadManager {
     const meta = replay.meta ?? this.#lostMeta(stored);
     const cwd = options.patch.cwd ?? (typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null);
     const setup = await this.#ports.setup(cwd, options.config ?? meta.config);
-    const settings = patchSettings(patchSettings(setup.settings, replay.settings as SettingsPatch), options.patch);
+    const settings = settingsFor(setup, patchSettings(setup.settings, replay.settings as SettingsPatch), options.patch);
     const thread = this.#adopt(stateFromReplay(replay, meta, stored.file, settings), setup, { begun: true, endsWhole: replay.endsWhole });
     thread.state.lostQuestions = recover(thread.state, thread.log, replay.remains);
     // Told once whoever resumes the thread listens to it.
@@ -210,7 +215,7 @@ export class ThreadManager {
       meta,
       ephemeral: request.ephemeral,
       path,
-      settings: patchSettings(source.settings, request.patch),
+      settings: settingsFor(setup, source.settings, request.patch),
       dynamicTools: source.dynamicTools,
     });
     const thread = this.#adopt(state, setup, { begun: false, endsWhole: true });
@@ -280,6 +285,14 @@ export class ThreadManager {
 
 const lostText = (lost: readonly LostQuestion[]): string =>
   `The daemon ended while ${lost.length === 1 ? 'a request waited' : `${lost.length} requests waited`} for an answer (${lost.map(({ method }) => method).join(', ')}): lost, and nothing of it was done.`;
+
+/** Throws an RpcError for a patch that no request to a model could follow. */
+function settingsFor(setup: ThreadSetup, before: ThreadSettings, given: SettingsPatch): ThreadSettings {
+  const patch = withSandbox(given, setup.sandbox);
+  const settings = patchSettings(before, patch);
+  checkPatch(patch, settings, setup.models);
+  return settings;
+}
 
 function cutTurns(
   turns: ThreadState['turns'],

@@ -1,5 +1,6 @@
 // A loaded thread: what it is, how it is set, and the ways in. What it does now is the turn runner's business.
 import { invalidRequest } from '../common/errors.ts';
+import type { SandboxMode, SandboxPolicy } from '../protocol/primitives.ts';
 import type { ResponseItem } from '../protocol/response-item.ts';
 import type { ThreadStatus, Thread as WireThread } from '../protocol/thread.ts';
 import type { Turn as WireTurn } from '../protocol/turn.ts';
@@ -12,7 +13,7 @@ import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { ContextWindow } from './context-window.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { recordedQuestions } from './rollout/questions.ts';
-import { patchSettings, type SettingsPatch, wireSettings } from './settings.ts';
+import { checkPatch, patchSettings, type SettingsPatch, wireSettings, withSandbox } from './settings.ts';
 import { StepBuilder } from './step-context.ts';
 import { ThreadFrontend } from './thread-frontend.ts';
 import { ThreadLog } from './thread-log.ts';
@@ -32,6 +33,8 @@ export interface ThreadPorts {
   tools: ThreadToolsFactory;
   artifacts: ArtifactPort;
   world: World;
+  /** What a sandbox by its short name means here. */
+  sandbox(mode: SandboxMode): SandboxPolicy;
   /** Frees the writer's lock of the rollout. */
   release(): void;
 }
@@ -156,8 +159,10 @@ export class Thread {
   // ---- settings and tools ----
 
   /** Applies a patch; the returned function tells the client when something changed. */
-  patchSettings(patch: SettingsPatch): () => void {
+  patchSettings(given: SettingsPatch): () => void {
+    const patch = withSandbox(given, this.#ports.sandbox);
     const next = patchSettings(this.state.settings, patch);
+    checkPatch(patch, next, this.#ports.models);
     if (next === this.state.settings) return () => {};
     this.state.settings = next;
     this.log.appendIfBegun({ type: 'settings', settings: { ...next } });

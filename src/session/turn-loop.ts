@@ -47,9 +47,10 @@ async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepCont
     const verdict = await admitPrompt(context, message);
     if (!verdict.admitted) continue;
     taken = true;
-    context.ledger.addItem(userMessageItem(message));
+    const said = message.input.length > 0; // context may come without a word
+    if (said) context.ledger.addItem(userMessageItem(message));
     await ports.beforeMessage(message);
-    context.record('user', await toModelMessage(message.input, step.settings.cwd));
+    if (said) context.record('user', await toModelMessage(message.input, step.settings.cwd));
     recordHookContext(context, verdict.context);
   }
   return taken;

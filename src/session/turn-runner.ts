@@ -209,13 +209,16 @@ export class TurnRunner {
       nextStep: () =>
         steps.build(this.#id, context.turn.id, state.settings, models.bind(state.settings.modelProvider, state.settings.model)),
       describeWorld: async (step) => {
-        for (const entry of await world.changes(step, state.history.entries, context.turn.id))
+        for (const entry of await world.changes(step, state.history.entries, context.turn.id, () => window.standing()))
           context.record(entry.origin, entry.item, entry.section);
       },
       stepDone: (usage, step) => window.count(context.turn.id, usage, step),
       makeRoom: (step) => window.makeRoom(context, step),
       beforeMessage: async (message) => {
         if (!state.preview) state.preview = previewOf(textOfInput(message));
+        const { items, external } = await world.brings(message, state.history.entries);
+        for (const item of items) context.record('context', item);
+        if (external) context.markExternal();
       },
     };
   }

@@ -17,9 +17,12 @@ export interface UserMessage {
   readonly context: readonly { key: string; kind: 'application' | 'untrusted'; value: string }[];
 }
 
-/** Throws an RpcError for input that no turn may begin with. */
-export function checkInput(input: readonly UserInput[]): void {
-  let chars = 0;
+/**
+ * Throws an RpcError for input that no turn may begin with.
+ * @param context the values of context that comes with it; they count as text
+ */
+export function checkInput(input: readonly UserInput[], context: readonly string[] = []): void {
+  let chars = context.reduce((sum, value) => sum + value.length, 0);
   for (const [i, part] of input.entries()) {
     if (part.type === 'text') chars += part.text.length;
     if (part.type === 'image' && !part.url.startsWith('data:')) {

@@ -8,7 +8,7 @@ import { featureEnabled } from '../../config/switches.ts';
 import type { SkillsListEntry } from '../../protocol/catalog.ts';
 import type { HooksListEntry } from '../../protocol/hook.ts';
 import type { McpServerStatus } from '../../protocol/mcp.ts';
-import { discoverSkills } from '../../session/skills.ts';
+import { discoverSkills, type SkillScan } from '../../session/skills.ts';
 import { FEATURES } from '../features.ts';
 import type { HandlersFor } from '../handler.ts';
 import { modelsOf, providerCapabilities, providerSummaries } from '../model-catalog.ts';
@@ -19,6 +19,8 @@ export interface CatalogPorts {
   home: string;
   /** The configuration for a folder. Throws an RpcError that names key, file and line. */
   load(cwd: string | null): Promise<LoadedConfig>;
+  /** The skills under a configuration; read from the disk each time when nobody else does. */
+  skills?(loaded: LoadedConfig): Promise<SkillScan>;
   /** The hooks of a folder; without it there are none. */
   hooks?(cwd: string): Promise<Omit<HooksListEntry, 'cwd'>>;
   /** What is known of a server that was started, in a thread or in any; undefined when it was not. */
@@ -58,7 +60,7 @@ async function skillsOf(ports: CatalogPorts, cwd: string): Promise<SkillsListEnt
   } catch (error) {
     return failed(messageOf(error));
   }
-  const { skills, errors } = await discoverSkills(ports.home, loaded);
+  const { skills, errors } = await (ports.skills?.(loaded) ?? discoverSkills(ports.home, loaded));
   return { cwd, skills: skills.map((skill) => ({ ...skill, pluginId: null })), errors: [...errors] };
 }
 

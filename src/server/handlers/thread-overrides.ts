@@ -1,6 +1,6 @@
 // What a request may override of a thread's settings, as a patch. Names of modes become policies here.
 
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { invalidParams } from '../../common/errors.ts';
 import type {
@@ -12,7 +12,8 @@ import type {
   SandboxMode,
   SandboxPolicy,
 } from '../../protocol/primitives.ts';
-import { type SettingsPatch, sandboxPolicyFor } from '../../session/settings.ts';
+import type { SettingsPatch } from '../../session/settings.ts';
+import { modeOfProfile, profileIds } from '../permission-profiles.ts';
 
 interface Overrides {
   model?: string | null;
@@ -22,6 +23,8 @@ interface Overrides {
   approvalsReviewer?: ApprovalsReviewer | null;
   sandbox?: SandboxMode | null;
   sandboxPolicy?: SandboxPolicy | null;
+  /** The id of a permission profile. */
+  permissions?: string | null;
   effort?: string | null;
   summary?: ReasoningSummary | null;
   personality?: Personality | null;
@@ -33,7 +36,9 @@ interface Overrides {
 
 function checkCwd(cwd: string): string {
   if (!isAbsolute(cwd)) throw invalidParams(`params.cwd: expected an absolute path, got ${JSON.stringify(cwd)}`);
-  if (!existsSync(cwd)) throw invalidParams(`params.cwd: the folder ${cwd} does not exist`);
+  const found = statSync(cwd, { throwIfNoEntry: false });
+  if (!found) throw invalidParams(`params.cwd: the folder ${cwd} does not exist`);
+  if (!found.isDirectory()) throw invalidParams(`params.cwd: ${cwd} is not a folder`);
   return cwd;
 }
 
@@ -48,9 +53,15 @@ function wholePolicy(policy: SandboxPolicy): SandboxPolicy {
       : policy;
 }
 
+function modeOf(profile: string): SandboxMode {
+  const mode = modeOfProfile(profile);
+  if (!mode) throw invalidParams(`params.permissions: unknown profile ${JSON.stringify(profile)}; known: ${profileIds().join(', ')}`);
+  return mode;
+}
+
 /** Throws an RpcError that names a field whose value cannot be meant. */
 export function patchOf(overrides: Overrides): SettingsPatch {
-  const { sandbox, sandboxPolicy, cwd, ...rest } = overrides;
+  const { sandbox, sandboxPolicy, permissions, cwd, ...rest } = overrides;
   const patch: SettingsPatch = {};
   const copy = (key: keyof SettingsPatch, value: unknown) => {
     if (value !== undefined && value !== null) Object.assign(patch, { [key]: value });
@@ -67,7 +78,10 @@ export function patchOf(overrides: Overrides): SettingsPatch {
   copy('developerInstructions', rest.developerInstructions);
   copy('collaborationMode', rest.collaborationMode);
   if (cwd) patch.cwd = checkCwd(cwd);
-  if (sandbox) patch.sandbox = sandboxPolicyFor(sandbox);
+  if ([sandbox, sandboxPolicy, permissions].filter(Boolean).length > 1)
+    throw invalidParams('params: sandbox, sandboxPolicy and permissions say the same thing; give one of them');
+  if (sandbox) patch.sandboxMode = sandbox;
+  if (permissions) patch.sandboxMode = modeOf(permissions);
   if (sandboxPolicy) patch.sandbox = wholePolicy(sandboxPolicy);
   return patch;
 }

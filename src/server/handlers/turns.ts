@@ -10,7 +10,8 @@ import { patchOf } from './thread-overrides.ts';
 type Context = Record<string, { value: string; kind?: string | null }>;
 
 function messageOf(input: readonly UserInput[], clientId: string | null | undefined, context: Context | null | undefined): UserMessage {
-  checkInput(input);
+  const values = Object.values(context ?? {}).map(({ value }) => value);
+  checkInput(input, values);
   const entries = Object.entries(context ?? {}).map(([key, entry]) => ({
     key,
     kind: entry.kind === 'application' ? ('application' as const) : ('untrusted' as const),

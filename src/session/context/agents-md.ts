@@ -1,11 +1,19 @@
 // AGENTS.md files: from the home, then from the project root down to the folder of the thread, outermost first, within a budget of bytes.
 
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { utf8HeadLength } from '../../common/text.ts';
 
-export const DEFAULT_BUDGET = 32 * 1024;
+export interface DocOptions {
+  /** For all files together. */
+  maxBytes: number;
+  /** Looked for where a folder of the project has no AGENTS.md. */
+  fallbackNames: readonly string[];
+  /** A folder that holds one of these is a project root. */
+  rootMarkers: readonly string[];
+}
+
 const NAMES = ['AGENTS.override.md', 'AGENTS.md'];
 
 export interface ProjectDocs {
@@ -15,10 +23,10 @@ export interface ProjectDocs {
   warnings: string[];
 }
 
-/** The nearest ancestor with a .git, or null. */
-function projectRoot(cwd: string): string | null {
+/** The nearest folder, from cwd upwards, with a marker; or null. */
+function projectRoot(cwd: string, markers: readonly string[]): string | null {
   for (let dir = cwd; ; dir = path.dirname(dir)) {
-    if (existsSync(path.join(dir, '.git'))) return dir;
+    if (markers.some((marker) => existsSync(path.join(dir, marker)))) return dir;
     if (path.dirname(dir) === dir) return null;
   }
 }
@@ -28,37 +36,63 @@ function foldersFrom(root: string, cwd: string): string[] {
   return [root, ...below.map((_, i) => path.join(root, ...below.slice(0, i + 1)))];
 }
 
-async function firstFile(dir: string, names: readonly string[]): Promise<{ file: string; bytes: Buffer } | null> {
-  for (const name of names) {
-    const file = path.join(dir, name);
+interface Doc {
+  file: string;
+  /** At most as many as there is room for, whole characters. */
+  text: string;
+  bytes: number;
+  isCut: boolean;
+}
+
+/** Null when there is no such file, or something else of that name. Non-blocking, as opening a pipe could wait for ever. */
+async function readDoc(file: string, room: number): Promise<Doc | null> {
+  try {
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      return { file, bytes: await readFile(file) };
-    } catch {}
+      const found = await handle.stat();
+      if (!found.isFile()) return null;
+      const buffer = Buffer.alloc(Math.min(found.size, room + 4));
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+      const bytes = utf8HeadLength(buffer.subarray(0, bytesRead), room);
+      return { file, text: buffer.toString('utf8', 0, bytes).trim(), bytes, isCut: found.size > bytes };
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+async function firstDoc(dir: string, names: readonly string[], room: number): Promise<Doc | null> {
+  for (const name of names) {
+    const doc = await readDoc(path.join(dir, name), room);
+    if (doc) return doc;
   }
   return null;
 }
 
+/** An empty file says nothing and is not a source. */
 export async function readProjectDocs(
   home: string,
   cwd: string,
-  options: { maxBytes: number; fallbackNames: readonly string[] },
+  { maxBytes, fallbackNames, rootMarkers }: DocOptions,
 ): Promise<ProjectDocs> {
   const docs: ProjectDocs = { sources: [], text: null, warnings: [] };
-  if (options.maxBytes <= 0) return docs;
-  const names = [...NAMES, ...options.fallbackNames];
-  const root = projectRoot(cwd);
+  if (maxBytes <= 0) return docs;
+  const root = projectRoot(cwd, rootMarkers);
   const parts: string[] = [];
-  let left = options.maxBytes;
+  let room = maxBytes;
   for (const [i, dir] of [home, ...(root ? foldersFrom(root, cwd) : [cwd])].entries()) {
-    const found = await firstFile(dir, i === 0 ? NAMES : names);
-    if (!found || found.bytes.length === 0) continue;
-    const length = utf8HeadLength(found.bytes, left);
-    docs.sources.push(found.file);
-    if (length < found.bytes.length)
-      docs.warnings.push(`${found.file} was cut: project_doc_max_bytes allows ${options.maxBytes} bytes for all AGENTS.md files together.`);
-    left -= length;
-    if (length > 0) parts.push(`# AGENTS.md instructions for ${dir}\n\n${found.bytes.subarray(0, length).toString('utf8').trim()}`);
-    if (left <= 0) break;
+    const doc = await firstDoc(dir, i === 0 ? NAMES : [...NAMES, ...fallbackNames], room);
+    if (!doc || (doc.text === '' && !doc.isCut)) continue;
+    if (doc.isCut) {
+      const what = doc.bytes === 0 ? 'left out' : 'cut';
+      docs.warnings.push(`${doc.file} was ${what}: project_doc_max_bytes allows ${maxBytes} bytes for all AGENTS.md files together.`);
+    }
+    if (doc.bytes === 0) continue;
+    docs.sources.push(doc.file);
+    room -= doc.bytes;
+    parts.push(`# AGENTS.md instructions for ${dir}\n\n${doc.text}`);
   }
   if (parts.length) docs.text = parts.join('\n\n');
   return docs;

@@ -1,6 +1,6 @@
 // The world state as named sections. Each is told once, and again, at the end, only when its text has changed: what went before is never
 // rewritten, so every request extends the one before it.
-import type { AskForApproval, SandboxPolicy } from '../../protocol/primitives.ts';
+import type { AskForApproval, Personality, SandboxPolicy } from '../../protocol/primitives.ts';
 import type { MessageItem } from '../../protocol/response-item.ts';
 import type { HistoryEntry } from '../history.ts';
 
@@ -91,3 +91,22 @@ export const permissionsText = (sandbox: SandboxPolicy, policy: AskForApproval, 
 
 export const deferredToolsText = (advertised: string): string | null =>
   advertised === '' ? null : `<tools>\nThese are not listed; find their tools with tool_search:\n${advertised}\n</tools>`;
+
+export function personalityText(personality: Personality | null): string | null {
+  switch (personality) {
+    case 'friendly':
+      return '<personality>\nBe warm and encouraging: explain your choices, and say what went well. Stay accurate.\n</personality>';
+    case 'pragmatic':
+      return '<personality>\nBe matter-of-fact: results first, few words, no praise.\n</personality>';
+    default:
+      return null;
+  }
+}
+
+/** Told in few and coarse steps: each telling stays in the history. Null while there is plenty. */
+export function contextLeftText({ used, window }: { used: number; window: number }): string | null {
+  const left = window > 0 ? 1 - used / window : 1;
+  if (left >= 0.5) return null;
+  const share = left < 0.15 ? 'Less than 15 %' : left < 0.25 ? 'Less than a quarter' : 'Less than half';
+  return `<context_left>\n${share} of the context window is left. get_context_remaining tells exactly; finish or note what you need before it is full.\n</context_left>`;
+}
