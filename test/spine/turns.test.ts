@@ -188,3 +188,22 @@ describe('turns', () => {
     expect(t.items('commandExecution').map((item) => item.aggregatedOutput)).toEqual(['fine\n']);
   });
 });
+
+describe('turns that follow at once', () => {
+  it('[turn.follows] a turn that is started while another one ends waits for its end, and no input is lost', async () => {
+    const t = await frontend({ script: [{ when: 'second', reply: { say: 'answer' } }, [{ hang: true }]] }).start();
+    const first = await t.startTurn('first');
+    const interrupt = t.result('turn/interrupt', { threadId: t.threadId, turnId: first });
+    const second = await t.startTurn('second');
+    await interrupt;
+    expect(second).not.toBe(first);
+    expect([(await t.ended(first)).status, (await t.ended(second)).status]).toEqual(['interrupted', 'completed']);
+    const ends = t.link.received.filter((message) => message.method === 'turn/started' || message.method === 'turn/completed');
+    expect(ends.map((message) => [message.method, (message.params as any).turn.id])).toEqual([
+      ['turn/started', first],
+      ['turn/completed', first],
+      ['turn/started', second],
+      ['turn/completed', second],
+    ]);
+  });
+});
