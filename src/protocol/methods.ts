@@ -86,6 +86,7 @@ import {
 } from './mcp.ts';
 import { None, notification, request } from './method-spec.ts';
 import { DeprecationNoticeNotification, WarningNotification } from './primitives.ts';
+import { ReviewStartParams, ReviewStartResponse } from './review.ts';
 import type { Infer } from './schema.ts';
 import {
   ThreadItemsListParams,
@@ -217,6 +218,7 @@ export const clientRequests = {
     experimental: 'additionalContext responsesapiClientMetadata responsesapiClientMetadataPatch',
   }),
   'turn/interrupt': request(TurnInterruptParams, TurnInterruptResponse, { scope: 'thread' }),
+  'review/start': request(ReviewStartParams, ReviewStartResponse, { scope: 'thread' }),
   ...hostRequests,
   'config/read': request(ConfigReadParams, ConfigReadResponse, { scope: 'process' }),
   'config/value/write': request(ConfigValueWriteParams, ConfigWriteResponse, { scope: 'process' }),

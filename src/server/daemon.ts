@@ -19,6 +19,7 @@ import { configHandlers } from './handlers/config.ts';
 import { diagnosticsHandlers } from './handlers/diagnostics.ts';
 import { type HostHandlers, hostHandlers } from './handlers/host.ts';
 import { initializeHandlers } from './handlers/initialize.ts';
+import { reviewHandlers } from './handlers/review.ts';
 import { terminalHandlers } from './handlers/terminals.ts';
 import { threadHistoryHandlers } from './handlers/thread-history.ts';
 import { threadHandlers } from './handlers/threads.ts';
@@ -112,6 +113,7 @@ export class Daemon {
       ...threadHandlers({ threads, subscriptions: this.#subscriptions }),
       ...threadHistoryHandlers(threads),
       ...turnHandlers(threads),
+      ...reviewHandlers(threads),
       ...terminalHandlers(threads),
       ...this.#host.handlers,
       ...configHandlers({ source: this.#source }),

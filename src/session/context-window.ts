@@ -43,6 +43,12 @@ export class ContextWindow {
   count(turnId: string, usage: TokenUsage | null, step: StepContext): void {
     if (!usage) return;
     this.#tokens = usage.totalTokens;
+    this.countAside(turnId, usage, step);
+  }
+
+  /** What a conversation beside the thread's cost: it counts, and fills no window of the thread. */
+  countAside(turnId: string, usage: TokenUsage | null, step: StepContext): void {
+    if (!usage) return;
     const state = this.#state;
     state.usage = addUsage(state.usage, usage, step.binding.card.contextWindow);
     this.#log.append({ type: 'usage', usage: state.usage });

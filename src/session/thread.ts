@@ -2,6 +2,7 @@
 import { invalidRequest } from '../common/errors.ts';
 import type { SandboxMode, SandboxPolicy } from '../protocol/primitives.ts';
 import type { ResponseItem } from '../protocol/response-item.ts';
+import type { ReviewTarget } from '../protocol/review.ts';
 import type { ThreadStatus, Thread as WireThread } from '../protocol/thread.ts';
 import type { Turn as WireTurn } from '../protocol/turn.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
@@ -12,6 +13,7 @@ import { dynamicRuntime } from '../tools/sources/dynamic.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { ContextWindow } from './context-window.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
+import { reviewerSources } from './review.ts';
 import { recordedQuestions } from './rollout/questions.ts';
 import { checkPatch, patchSettings, type SettingsPatch, wireSettings, withSandbox } from './settings.ts';
 import { StepBuilder } from './step-context.ts';
@@ -77,6 +79,7 @@ export class Thread {
     const orchestrator = new Orchestrator({ approvals, hooks, onTrace: (trace) => this.tools.onTrace(trace) });
     const external = (abilities: ModelAbilities) => this.#externalRuntimes(frontend, this.tools.sources.external(abilities));
     const steps = new StepBuilder({ ...this.tools.sources, external }, (message) => this.warn(message));
+    const reviewSteps = new StepBuilder(reviewerSources(this.tools.sources), (message) => this.warn(message));
     const statusChanged = () => this.#tellStatus();
     this.#runner = new TurnRunner({
       state,
@@ -89,6 +92,7 @@ export class Thread {
       window,
       orchestrator,
       steps,
+      reviewSteps,
       statusChanged,
     });
   }
@@ -150,6 +154,11 @@ export class Thread {
 
   shellCommand(command: string, timeoutMs: number | null): () => void {
     return this.#runner.shellCommand(command, timeoutMs);
+  }
+
+  review(target: ReviewTarget): { turn: WireTurn; run: () => void } {
+    const { turn, run } = this.#runner.review(target);
+    return { turn: wireTurn(turn.record, 'notLoaded'), run };
   }
 
   compact(): () => void {

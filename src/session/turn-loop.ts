@@ -56,7 +56,8 @@ async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepCont
   return taken;
 }
 
-async function steps(context: TurnContext, ports: LoopPorts): Promise<void> {
+/** Steps until the model has nothing more to do and no input waits. */
+export async function steps(context: TurnContext, ports: LoopPorts): Promise<void> {
   const stop = new StopSeat(context);
   // The model has yet to read something of an earlier step.
   let unread = false;

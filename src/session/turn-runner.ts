@@ -2,12 +2,14 @@
 import { monotonicMs, nowSeconds } from '../common/clock.ts';
 import { invalidRequest } from '../common/errors.ts';
 import type { ResponseItem } from '../protocol/response-item.ts';
+import type { ReviewTarget } from '../protocol/review.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
 import type { Orchestrator } from '../tools/orchestrator.ts';
 import { compact } from './compaction.ts';
 import type { ContextWindow } from './context-window.ts';
 import { ItemLedger } from './item-ledger.ts';
 import type { EventSink, ModelSource } from './ports.ts';
+import { REVIEW_INSTRUCTIONS, type Review, ReviewLedger, reviewHint, runReview } from './review.ts';
 import type { StepBuilder } from './step-context.ts';
 import type { ThreadLog } from './thread-log.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -15,7 +17,7 @@ import type { ThreadTools, UserShellRun } from './thread-tools.ts';
 import { previewOf } from './thread-view.ts';
 import { Turn } from './turn.ts';
 import type { TurnContext } from './turn-context.ts';
-import { endOf, type LoopPorts, type LoopResult, runTurn } from './turn-loop.ts';
+import { endOf, type LoopPorts, type LoopResult, runTurn, steps } from './turn-loop.ts';
 import { completedTurn, wireTurn } from './turn-record.ts';
 import type { UserMessage } from './user-input.ts';
 import type { World } from './world.ts';
@@ -31,6 +33,8 @@ export interface RunnerParts {
   window: ContextWindow;
   orchestrator: Orchestrator;
   steps: StepBuilder;
+  /** Steps of a reviewer: fewer tools. */
+  reviewSteps: StepBuilder;
   /** Called when the thread becomes active or idle. */
   statusChanged(): void;
 }
@@ -63,12 +67,13 @@ export class TurnRunner {
 
   /** Hands input to the active turn; null when there is none that takes it. */
   join(message: UserMessage): Turn | null {
+    this.#checkSteerable();
     return this.#activity.type === 'active' && this.#activity.turn.add(message) ? this.#activity.turn : null;
   }
 
   /** A new turn; the returned function begins its work. */
   start(message: UserMessage | null, outputSchema: unknown): { turn: Turn; run: () => void } {
-    const turn = new Turn(outputSchema);
+    const turn = new Turn('user', outputSchema);
     if (message) turn.add(message);
     return { turn, run: this.#begin(turn, runTurn) };
   }
@@ -78,8 +83,16 @@ export class TurnRunner {
     if (this.#activity.type !== 'active' || this.#activity.turn.closed) throw invalidRequest('no active turn to steer');
     const { turn } = this.#activity;
     if (turn.id !== expectedTurnId) throw invalidRequest(`expected active turn id ${expectedTurnId} but found ${turn.id}`);
+    this.#checkSteerable();
     if (!turn.add(message)) throw invalidRequest('no active turn to steer');
     return turn.id;
+  }
+
+  #checkSteerable(): void {
+    const kind = this.#activity.type === 'active' && !this.#activity.turn.closed ? this.#activity.turn.kind : 'user';
+    if (kind === 'user' || kind === 'shell') return;
+    const message = `cannot steer a ${kind} turn`;
+    throw invalidRequest(message, { message, codexErrorInfo: { activeTurnNotSteerable: { turnKind: kind } }, additionalDetails: null });
   }
 
   /** Interrupts the active turn. An empty id means whichever is active. */
@@ -110,23 +123,45 @@ export class TurnRunner {
       const context = this.#context(this.#activity.turn, this.#activity.ledger);
       return () => void run(context).then((text) => context.record('user', userText(text)));
     }
-    return this.#begin(new Turn(), (context) => endOf(context, async () => context.record('user', userText(await run(context)))));
+    return this.#begin(new Turn('shell'), (context, ports) => shellTurn(context, ports, run));
   }
 
   /** A turn that only compacts the history. */
   compact(): () => void {
-    return this.#begin(new Turn(), (context, ports) =>
+    return this.#begin(new Turn('compact'), (context, ports) =>
       endOf(context, async () => {
         await compact(context, ports.nextStep(), 'manual');
       }),
     );
   }
 
+  /** A turn in which a reviewer reads a change. */
+  review(target: ReviewTarget): { turn: Turn; run: () => void } {
+    const { state, models, reviewSteps, window, sink, log } = this.#parts;
+    const turn = new Turn('review');
+    const ledger = new ReviewLedger(this.#id, turn.record, sink, log);
+    const settings = { ...state.settings, baseInstructions: REVIEW_INSTRUCTIONS };
+    const work: Work = (context, ports) => {
+      const nextStep = () => reviewSteps.build(this.#id, turn.id, settings, models.bind(settings.modelProvider, settings.model));
+      const stepDone: LoopPorts['stepDone'] = (usage, step) => window.countAside(turn.id, usage, step);
+      if (!state.preview) state.preview = previewOf(reviewHint(target));
+      return runReview(context, { ...ports, nextStep, stepDone }, { ledger, target, changes: this.#changesFor(turn.id) });
+    };
+    return { turn, run: this.#begin(turn, work, ledger) };
+  }
+
+  /** What a conversation beside the thread's has to be told of the world. */
+  #changesFor(turnId: string): Review['changes'] {
+    const { world } = this.#parts;
+    const fresh = world.another();
+    return (step, entries) => fresh.changes(step, entries, turnId);
+  }
+
   /** Makes the turn the active one now; the returned function starts its work. */
-  #begin(turn: Turn, work: Work): () => void {
+  #begin(turn: Turn, work: Work, given?: ItemLedger): () => void {
     if (this.#activity.type === 'active')
       throw invalidRequest(`thread ${this.#id} is ending a turn; try again when turn/completed has come`);
-    const ledger = new ItemLedger(this.#id, turn.record, this.#parts.sink, this.#parts.log);
+    const ledger = given ?? new ItemLedger(this.#id, turn.record, this.#parts.sink, this.#parts.log);
     let start: () => void = () => {};
     const started = new Promise<void>((resolve) => {
       start = resolve;
@@ -223,6 +258,13 @@ export class TurnRunner {
     };
   }
 }
+
+/** A command of the user, and then whatever the user said meanwhile. */
+const shellTurn = (context: TurnContext, ports: LoopPorts, run: (context: TurnContext) => Promise<string>): Promise<LoopResult> =>
+  endOf(context, async () => {
+    context.record('user', userText(await run(context)));
+    if (context.turn.hasInput) await steps(context, ports);
+  });
 
 const userText = (text: string): ResponseItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 

@@ -5,9 +5,13 @@ import type { UserMessage } from './user-input.ts';
 
 export type TurnEnd = 'completed' | 'interrupted' | 'failed';
 
+/** What a turn does. Only a turn of the user takes more input while it runs. */
+export type TurnKind = 'user' | 'shell' | 'review' | 'compact';
+
 export class Turn {
   readonly id: string;
   readonly record: TurnRecord;
+  readonly kind: TurnKind;
   readonly outputSchema: unknown;
   readonly #abort = new AbortController();
   /** Input that no request has carried yet: the first message, then what was steered in. Taken at step boundaries. */
@@ -15,7 +19,8 @@ export class Turn {
   /** Set when the turn takes no more input; from then on it only ends. */
   #closed = false;
 
-  constructor(outputSchema: unknown = undefined, id = newId()) {
+  constructor(kind: TurnKind, outputSchema: unknown = undefined, id = newId()) {
+    this.kind = kind;
     this.id = id;
     this.record = newTurnRecord(id);
     this.outputSchema = outputSchema;
