@@ -25,6 +25,27 @@ export const GetAccountResponse = schema(() =>
 );
 export type GetAccountResponse = Infer<typeof GetAccountResponse>;
 
+export const AccountUpdatedNotification = schema(() =>
+  z.object({ authMode: z.enum(['apikey']).nullish(), planType: z.string().nullish(), reason: z.string().nullish() }),
+);
+export type AccountUpdatedNotification = Infer<typeof AccountUpdatedNotification>;
+
+export const LogoutAccountResponse = schema(() => z.object({}));
+export type LogoutAccountResponse = Infer<typeof LogoutAccountResponse>;
+
+export const GetAuthStatusParams = schema(() => z.object({ includeToken: z.boolean().nullish(), refreshToken: z.boolean().nullish() }));
+export type GetAuthStatusParams = Infer<typeof GetAuthStatusParams>;
+
+export const GetAuthStatusResponse = schema(() =>
+  z.object({
+    authMethod: z.enum(['apikey']).nullish(),
+    /** Always null: a key is never told again. */
+    authToken: z.string().nullish(),
+    requiresOpenaiAuth: z.boolean(),
+  }),
+);
+export type GetAuthStatusResponse = Infer<typeof GetAuthStatusResponse>;
+
 export const LoginAccountParams = schema(() =>
   z.discriminatedUnion('type', [
     z.object({ type: z.literal('apiKey'), apiKey: z.string().min(1) }),

@@ -1,13 +1,6 @@
 // The four method tables: every method that crosses the wire, with its shapes, scope and stability. Handlers, types, gating and the
 // generated schemas all derive from here; a method that is not listed does not exist.
-import {
-  AccountRateLimitsUpdatedNotification,
-  GetAccountParams,
-  GetAccountRateLimitsResponse,
-  GetAccountResponse,
-  LoginAccountParams,
-  LoginAccountResponse,
-} from './account.ts';
+import { accountNotifications, accountRequests } from './account-methods.ts';
 import {
   CommandExecutionRequestApprovalParams,
   CommandExecutionRequestApprovalResponse,
@@ -239,9 +232,7 @@ export const clientRequests = {
   'skills/list': request(SkillsListParams, SkillsListResponse, { scope: 'process' }),
   'hooks/list': request(HooksListParams, HooksListResponse, { scope: 'process' }),
   'mcpServerStatus/list': request(ListMcpServerStatusParams, ListMcpServerStatusResponse, { scope: 'process' }),
-  'account/read': request(GetAccountParams, GetAccountResponse, { scope: 'process' }),
-  'account/login/start': request(LoginAccountParams, LoginAccountResponse, { scope: 'process' }),
-  'account/rateLimits/read': request(None, GetAccountRateLimitsResponse, { scope: 'process' }),
+  ...accountRequests,
   'server/diagnostics': request(None, ServerDiagnosticsResponse, { scope: 'process', stability: 'experimental' }),
 } as const;
 
@@ -261,7 +252,7 @@ export const serverRequests = {
 
 export const serverNotifications = {
   ...hostNotifications,
-  'account/rateLimits/updated': notification(AccountRateLimitsUpdatedNotification, 'process'),
+  ...accountNotifications,
   configWarning: notification(ConfigWarningNotification, 'process'),
   deprecationNotice: notification(DeprecationNoticeNotification, 'process'),
   error: notification(ErrorNotification, 'thread'),

@@ -123,7 +123,11 @@ export class Daemon {
         skills: (loaded) => this.#skills.scan(loaded),
         hooks: async (cwd) => this.#hooks.list(await load(cwd)),
       }),
-      ...accountHandlers({ home: options.home, load: () => load(null) }),
+      ...accountHandlers({
+        home: options.home,
+        load: () => load(null),
+        changed: (authMode) => this.#subscriptions.all('account/updated', { authMode, planType: null }),
+      }),
       ...diagnosticsHandlers({
         requestsInFlight: () => this.#queue.inFlight,
         loadedThreads: () => threads.loaded.length,

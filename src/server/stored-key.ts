@@ -24,8 +24,18 @@ export function storedApiKey(home: string): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
+export const storeApiKey = (home: string, apiKey: string): void => writeAuth(home, { ...readAuth(home), [KEY_FIELD]: apiKey });
+
+/** False when there was none. */
+export function forgetApiKey(home: string): boolean {
+  const { [KEY_FIELD]: key, ...rest } = readAuth(home);
+  if (key === undefined) return false;
+  writeAuth(home, rest);
+  return true;
+}
+
 /** Atomic: the file holds the old or the new content whole, and is never open to others, not even for a moment. */
-export function storeApiKey(home: string, apiKey: string): void {
+function writeAuth(home: string, content: Readonly<Record<string, unknown>>): void {
   ensureHome(home);
   const file = path.join(home, AUTH_FILE);
   const temporary = path.join(home, `.${AUTH_FILE}.${process.pid}.${randomUUID()}.tmp`);
@@ -35,7 +45,7 @@ export function storeApiKey(home: string, apiKey: string): void {
     made = true;
     try {
       chmodSync(temporary, 0o600);
-      writeFileSync(descriptor, `${JSON.stringify({ ...readAuth(home), [KEY_FIELD]: apiKey }, null, 2)}\n`);
+      writeFileSync(descriptor, `${JSON.stringify(content, null, 2)}\n`);
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);

@@ -68,11 +68,6 @@ export class World {
     return new World(this.#options, this.#warned);
   }
 
-  /** The same world for another conversation, of which nothing was told yet. */
-  another(): World {
-    return new World(this.#options);
-  }
-
   /** The AGENTS.md files in force for a folder. */
   async sources(cwd: string): Promise<string[]> {
     return (await readProjectDocs(this.#options.home, cwd, this.#options.docs)).sources;

@@ -3,7 +3,7 @@ import { invalidParams, invalidRequest } from '../../common/errors.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { EffectiveConfig } from '../../config/schema.ts';
 import type { HandlersFor } from '../handler.ts';
-import { storeApiKey, storedApiKey } from '../stored-key.ts';
+import { forgetApiKey, storeApiKey, storedApiKey } from '../stored-key.ts';
 
 export { storedApiKey } from '../stored-key.ts';
 
@@ -11,6 +11,8 @@ export interface AccountPorts {
   home: string;
   /** Throws an RpcError for a broken configuration. */
   load(): Promise<LoadedConfig>;
+  /** Somebody logged in or out. */
+  changed?(authMode: 'apikey' | null): void;
 }
 
 /** What can stand in an HTTP header, which is where a key ends up. */
@@ -34,7 +36,9 @@ function requiresLogin({ model_providers: providers, model_provider: id }: Effec
   return providers !== undefined && Object.hasOwn(providers, id) && providers[id].requires_openai_auth === true;
 }
 
-export function accountHandlers(ports: AccountPorts): HandlersFor<'account/read' | 'account/login/start' | 'account/rateLimits/read'> {
+type Methods = 'account/read' | 'account/login/start' | 'account/logout' | 'account/rateLimits/read' | 'getAuthStatus';
+
+export function accountHandlers(ports: AccountPorts): HandlersFor<Methods> {
   const isStored = (): boolean => storedApiKey(ports.home) !== undefined;
   return {
     'account/read': async () => ({
@@ -43,14 +47,24 @@ export function accountHandlers(ports: AccountPorts): HandlersFor<'account/read'
       requiresOpenaiAuth: requiresLogin((await ports.load()).config),
       workspaceRouting: null,
     }),
-    'account/login/start': (params) => {
+    'account/login/start': (params, { after }) => {
       if (params.type !== 'apiKey')
         throw invalidRequest(`login type ${JSON.stringify(params.type)} is not supported here: log in with {"type":"apiKey","apiKey":…}`);
       const apiKey = params.apiKey.trim();
       if (!KEY.test(apiKey)) throw invalidParams('params.apiKey: expected printable ASCII without blanks');
       storeApiKey(ports.home, apiKey);
+      after(() => ports.changed?.('apikey'));
       return { type: 'apiKey' };
     },
+    'account/logout': (_, { after }) => {
+      if (forgetApiKey(ports.home)) after(() => ports.changed?.(null));
+      return {};
+    },
+    getAuthStatus: async () => ({
+      authMethod: isStored() ? 'apikey' : null,
+      authToken: null,
+      requiresOpenaiAuth: requiresLogin((await ports.load()).config),
+    }),
     'account/rateLimits/read': () => {
       if (!isStored()) throw invalidRequest('nobody is logged in, so there are no rate limits to read');
       return { rateLimits: NO_LIMITS, rateLimitsByLimitId: null };
