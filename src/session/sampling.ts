@@ -7,6 +7,7 @@ import { codexErrorInfo, decideRetry, type RetryCounts } from '../model/retry.ts
 import { isToolCall, type ResponseItem, type ToolCallItem } from '../protocol/response-item.ts';
 import type { TurnError } from '../protocol/turn.ts';
 import { ParallelGate } from '../tools/gates/parallel.ts';
+import { textOf } from '../tools/result.ts';
 import { readCallItem } from '../tools/router.ts';
 import type { ToolCall } from '../tools/runtime.ts';
 import { CallScheduler, type FinishedCall } from '../tools/scheduler.ts';
@@ -151,6 +152,9 @@ class Attempt {
       this.#turn.record('tool', item);
       if (external) this.#turn.markExternal();
     }
+    // A provider's own search answer has no place for words: what would help the next search is said beside it, behind all outputs.
+    for (const { call, output } of finished)
+      if (call.replyAs === 'search' && output.found?.length === 0) this.#turn.record('context', developerText(textOf(output)));
     return finished;
   }
 
@@ -161,6 +165,8 @@ class Attempt {
     this.#turn.ledger.closeStreaming();
   }
 }
+
+const developerText = (text: string): ResponseItem => ({ type: 'message', role: 'developer', content: [{ type: 'input_text', text }] });
 
 const assistantText = (text: string): ResponseItem => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });
 

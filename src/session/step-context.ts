@@ -9,6 +9,7 @@ import { ToolRegistry } from '../tools/registry.ts';
 import { ToolRouter } from '../tools/router.ts';
 import type { StepFacts, ToolRuntime, ToolSource } from '../tools/runtime.ts';
 import { toolSearch } from '../tools/runtimes/tool-search.ts';
+import { suggestTools } from '../tools/suggest.ts';
 import type { ModelBinding } from './ports.ts';
 import type { ThreadSettings } from './settings.ts';
 
@@ -47,6 +48,8 @@ export interface StepContext {
   readonly router: ToolRouter;
   readonly binding: ModelBinding;
   readonly settings: ThreadSettings;
+  /** Tools that are not listed and may fit a message, in words for the model; null when there are none, or none are to be named. */
+  suggestion(message: string): string | null;
 }
 
 /** Where the runtimes of a thread come from. Each list keeps its identity while it is unchanged. */
@@ -55,6 +58,8 @@ export interface ToolSources {
   external(abilities: ModelAbilities): readonly ToolRuntime[];
   hosted(abilities: ModelAbilities): readonly HostedSpec[];
   strict: boolean;
+  /** Names tools that are not listed and fit what the user says. */
+  suggest?: boolean;
   /** What the thread is; the root by default. */
   identity?: Identity;
   /** Levels of sub-agents below the root. */
@@ -130,7 +135,9 @@ export class StepBuilder {
       supportsImages: binding.card.supports.images,
       historyTokenLimit: HISTORY_TOKEN_LIMIT,
     });
-    return Object.freeze({ facts, router: this.#router(binding), binding, settings });
+    const router = this.#router(binding);
+    const suggestion = (message: string) => (this.#sources.suggest ? suggestTools(router.plan.deferred, message) : null);
+    return Object.freeze({ facts, router, binding, settings, suggestion });
   }
 
   #router(binding: ModelBinding): ToolRouter {

@@ -39,6 +39,8 @@ The user stopped this turn on purpose. Calls that were running were aborted; the
 
 const marker = (text: string): MessageItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 
+const textOfMessage = ({ input }: UserMessage): string => input.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+
 /** Takes the input that waits; false when there was some and hooks refused all of it. */
 async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepContext): Promise<boolean> {
   const inputs = context.turn.takeInputs();
@@ -50,6 +52,8 @@ async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepCont
     const said = message.input.length > 0; // context may come without a word
     if (said) context.ledger.addItem(userMessageItem(message));
     await ports.beforeMessage(message);
+    const suggestion = step.suggestion(textOfMessage(message));
+    if (suggestion) context.record('context', { type: 'message', role: 'developer', content: [{ type: 'input_text', text: suggestion }] });
     if (said) context.record('user', await toModelMessage(message.input, step.settings.cwd));
     recordHookContext(context, verdict.context);
   }

@@ -26,9 +26,29 @@ export function words(text: string): string[] {
 
 const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
+/** Words that say nothing about what a tool does; they count in a query, not in a message of a person. */
+const EMPTY_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a able about after all also an and any are as at be because been before but by can could did do does doing done else for from ' +
+    'get give go had has have he her here him his how i if in into is it its just know let like look make may me mine more most my need new no not ' +
+    'now of on once one only or other our out over own please put see she should so some such take tell than that the their them then there ' +
+    'these they thi this those through to too try up us use very want wa was way we were what when where which while who why will with would ye yes you your'
+  ).split(' '),
+);
+
 interface Posting {
   document: number;
   frequency: number;
+  /** The word is in the name of the tool. */
+  named: boolean;
+}
+
+interface Match {
+  document: number;
+  score: number;
+  /** Words of the query that it holds. */
+  words: number;
+  named: boolean;
 }
 
 /** Built once for a set of tools; the query cost follows the postings of its words. */
@@ -52,12 +72,14 @@ export class SearchIndex<T extends Searchable> {
       add(tool.description, 1);
       add(tool.namespaceDescription ?? '', 1);
       for (const parameter of tool.parameterNames) add(parameter, 1);
+      const inName = new Set(words(tool.name.name));
       let length = 0;
       for (const [word, frequency] of counts) {
         length += frequency;
+        const posting = { document, frequency, named: inName.has(word) };
         const list = this.#postings.get(word);
-        if (list) list.push({ document, frequency });
-        else this.#postings.set(word, [{ document, frequency }]);
+        if (list) list.push(posting);
+        else this.#postings.set(word, [posting]);
       }
       this.#lengths.push(length);
       total += length;
@@ -70,19 +92,41 @@ export class SearchIndex<T extends Searchable> {
   /** Exactly named tools first (never cut by the limit), then by score; ties keep registration order. */
   search(query: string, limit: number): T[] {
     const exact = this.#namedIn(query);
-    const scores = new Map<number, number>();
-    for (const word of new Set(words(query))) {
+    const ranked = this.#ranked(words(query)).filter(({ document }) => !exact.includes(document));
+    const rest = ranked.slice(0, Math.max(0, limit - exact.length)).map(({ document }) => document);
+    return [...exact, ...rest].map((document) => this.#tools[document]);
+  }
+
+  /** Tools that a message of a person is about, if any: more than a word in common, or one in the name, and near the best of them. */
+  suggest(message: string, limit: number): T[] {
+    const ranked = this.#ranked(words(message).filter((word) => word.length > 2 && !EMPTY_WORDS.has(word)));
+    const fitting = ranked.filter((match) => match.named || match.words > 1);
+    const best = fitting[0]?.score ?? 0;
+    return fitting
+      .filter(({ score }) => score >= best / 2)
+      .slice(0, limit)
+      .map(({ document }) => this.#tools[document]);
+  }
+
+  #ranked(query: readonly string[]): Match[] {
+    const matches = new Map<number, Match>();
+    for (const word of new Set(query)) {
       const list = this.#postings.get(word);
       if (!list) continue;
       const idf = Math.log(1 + (this.#tools.length - list.length + 0.5) / (list.length + 0.5));
-      for (const { document, frequency } of list) {
+      for (const { document, frequency, named } of list) {
         const norm = frequency + K1 * (1 - B + (B * this.#lengths[document]) / this.#averageLength);
-        scores.set(document, (scores.get(document) ?? 0) + (idf * frequency * (K1 + 1)) / norm);
+        const gain = (idf * frequency * (K1 + 1)) / norm;
+        const match = matches.get(document);
+        if (!match) matches.set(document, { document, score: gain, words: 1, named });
+        else {
+          match.score += gain;
+          match.words++;
+          match.named ||= named;
+        }
       }
     }
-    const ranked = [...scores].filter(([document]) => !exact.includes(document)).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-    const rest = ranked.slice(0, Math.max(0, limit - exact.length)).map(([document]) => document);
-    return [...exact, ...rest].map((document) => this.#tools[document]);
+    return [...matches.values()].sort((a, b) => b.score - a.score || a.document - b.document);
   }
 
   #namedIn(query: string): number[] {
