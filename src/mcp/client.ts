@@ -20,7 +20,13 @@ export interface ServerIdentity {
 export interface RequestOptions {
   /** Aborting sends notifications/cancelled and settles here at once. */
   signal: AbortSignal;
-  onProgress?(progress: { progress?: number; total?: number; message?: string }): void;
+  onProgress?(progress: Progress): void;
+}
+
+export interface Progress {
+  readonly progress?: number;
+  readonly total?: number;
+  readonly message?: string;
 }
 
 /** What a server may ask of us. A rejection becomes an error answer. */
@@ -124,6 +130,40 @@ async function initialize(engine: Engine, transport: Transport, signal: AbortSig
   return identityOf(result);
 }
 
+/**
+ * Who hears of the progress of which request. The engine hands progress on later than a result, and drops what the result overtook; here
+ * it is handed on as it comes, so that the last report of a call is not lost.
+ */
+class ProgressTokens {
+  readonly #listeners = new Map<unknown, (progress: Progress) => void>();
+  #next = 0;
+
+  constructor(transport: Transport) {
+    const deliver = transport.onmessage;
+    transport.onmessage = (message, extra) => {
+      if ('method' in message && message.method === 'notifications/progress') {
+        if (isObject(message.params)) this.#listeners.get(message.params.progressToken)?.(progressOf(message.params));
+      } else deliver?.(message, extra);
+    };
+  }
+
+  async during(params: Json, listener: (progress: Progress) => void, ask: (params: Json) => Promise<Json>): Promise<Json> {
+    const progressToken = `progress-${++this.#next}`;
+    this.#listeners.set(progressToken, listener);
+    try {
+      return await ask({ ...params, _meta: { ...(isObject(params._meta) ? params._meta : {}), progressToken } });
+    } finally {
+      this.#listeners.delete(progressToken);
+    }
+  }
+}
+
+const progressOf = ({ progress, total, message }: Json): Progress => ({
+  ...(typeof progress === 'number' ? { progress } : {}),
+  ...(typeof total === 'number' ? { total } : {}),
+  ...(typeof message === 'string' ? { message } : {}),
+});
+
 /** Rejects when the server does not come up; the transport is closed then. */
 export async function connectClient(transport: Transport, options: ClientOptions): Promise<McpClient> {
   const engine = await makeEngine();
@@ -133,15 +173,14 @@ export async function connectClient(transport: Transport, options: ClientOptions
   engine.fallbackRequestHandler = (request, extra) => answer(options.requests, request, extra.signal);
   try {
     await engine.connect(transport);
+    const progress = new ProgressTokens(transport);
     const server = await initialize(engine, transport, options.signal);
     return {
       server,
-      request: (method, params, { signal, onProgress }) =>
-        engine.request({ method, params }, anyResult, {
-          signal,
-          timeout: NO_TIMEOUT_MS,
-          ...(onProgress ? { onprogress: onProgress } : {}),
-        }),
+      request: async (method, params, { signal, onProgress }) => {
+        const ask = (asked: Json) => engine.request({ method, params: asked }, anyResult, { signal, timeout: NO_TIMEOUT_MS });
+        return onProgress ? progress.during(params, onProgress, ask) : ask(params);
+      },
       notify: (method) => engine.notification({ method }),
       close: () => transport.close(),
     };

@@ -24,11 +24,20 @@ export async function openHttp({ url, headers, auth }: HttpOptions): Promise<Tra
       await transport.close();
     },
     setProtocolVersion: (version) => transport.setProtocolVersion(version),
+    get onclose() {
+      return transport.onclose;
+    },
     set onclose(listener: (() => void) | undefined) {
       transport.onclose = listener;
     },
+    get onerror() {
+      return transport.onerror;
+    },
     set onerror(listener: ((error: Error) => void) | undefined) {
       transport.onerror = listener;
+    },
+    get onmessage() {
+      return transport.onmessage as Transport['onmessage'];
     },
     set onmessage(listener: Transport['onmessage']) {
       transport.onmessage = listener as typeof transport.onmessage;

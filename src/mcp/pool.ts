@@ -19,6 +19,8 @@ interface Entry {
 }
 
 const LINGER_MS = 5_000;
+/** A call that is under way keeps its server for as long as it takes. */
+const BUSY_MS = 500;
 
 export class McpPool {
   readonly #open: OpenTransport;
@@ -56,9 +58,8 @@ export class McpPool {
   }
 
   /** New leases get a new process; the old ones end with their last lease. */
-  retire(keep: (server: PooledServer) => boolean): void {
+  retire(): void {
     for (const [key, entry] of this.#current) {
-      if (keep(entry.server)) continue;
       this.#current.delete(key);
       this.#reapWhenUnused(entry);
     }
@@ -81,13 +82,17 @@ export class McpPool {
     return entry;
   }
 
-  #reapWhenUnused(entry: Entry): void {
+  #reapWhenUnused(entry: Entry, atLeastMs = 0): void {
     if (entry.holders.size > 0 || this.#closed) return;
     clearTimeout(entry.reaper);
     const linger = this.#current.get(entry.server.key) === entry ? this.#lingerMs : 0;
-    entry.reaper = setTimeout(() => {
-      if (entry.holders.size === 0) void this.#end(entry);
-    }, linger);
+    entry.reaper = setTimeout(
+      () => {
+        if (entry.server.busy) this.#reapWhenUnused(entry, BUSY_MS);
+        else if (entry.holders.size === 0) void this.#end(entry);
+      },
+      Math.max(linger, atLeastMs),
+    );
     entry.reaper.unref();
   }
 

@@ -87,6 +87,11 @@ export class PooledServer {
     if (this.#state.type === 'ready' && this.#refresh.pending) await untilAborted(this.#refresh.settled(), signal);
   }
 
+  /** Resolves when it is connected; one that is down is started again. Rejects with McpFailure. */
+  async up(signal: AbortSignal): Promise<void> {
+    await this.#usable(signal);
+  }
+
   /** Calls a method. A server that is down is started again, once for each time that it went down. Rejects with McpFailure. */
   async request(method: string, params: Json, options: CallOptions): Promise<Json> {
     const client = await this.#usable(options.signal);

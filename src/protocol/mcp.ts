@@ -165,3 +165,40 @@ export type McpToolCallProgressNotification = Infer<typeof McpToolCallProgressNo
 
 export const McpServerRefreshResponse = schema(() => z.object({}));
 export type McpServerRefreshResponse = Infer<typeof McpServerRefreshResponse>;
+
+export const McpResourceReadParams = schema(() =>
+  z.object({
+    _meta: z.looseObject({}).nullish(),
+    environmentId: z.string().nullish(),
+    originCallId: z.string().nullish(),
+    server: z.string(),
+    threadId: z.string().nullish(),
+    uri: z.string(),
+  }),
+);
+export type McpResourceReadParams = Infer<typeof McpResourceReadParams>;
+
+export const McpResourceReadResponse = schema(() => z.object({ contents: z.array(z.looseObject({})), originCallId: z.string().nullish() }));
+export type McpResourceReadResponse = Infer<typeof McpResourceReadResponse>;
+
+export const McpServerToolCallParams = schema(() =>
+  z.object({
+    _meta: z.unknown().optional(),
+    arguments: z.unknown().optional(),
+    environmentId: z.string().nullish(),
+    server: z.string(),
+    threadId: z.string(),
+    tool: z.string(),
+  }),
+);
+export type McpServerToolCallParams = Infer<typeof McpServerToolCallParams>;
+
+export const McpServerToolCallResponse = schema(() =>
+  z.object({
+    _meta: z.unknown().optional(),
+    content: z.array(z.unknown()),
+    isError: z.boolean().nullish(),
+    structuredContent: z.unknown().optional(),
+  }),
+);
+export type McpServerToolCallResponse = Infer<typeof McpServerToolCallResponse>;
