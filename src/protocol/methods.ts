@@ -68,15 +68,13 @@ import {
   TerminalInteractionNotification,
 } from './item.ts';
 import {
-  ListMcpServerStatusParams,
-  ListMcpServerStatusResponse,
   McpServerElicitationRequestParams,
   McpServerElicitationRequestResponse,
   McpServerOauthLoginCompletedNotification,
-  McpServerRefreshResponse,
   McpServerStatusUpdatedNotification,
   McpToolCallProgressNotification,
 } from './mcp.ts';
+import { mcpRequests } from './mcp-methods.ts';
 import { None, notification, request } from './method-spec.ts';
 import { DeprecationNoticeNotification, WarningNotification } from './primitives.ts';
 import { ReviewStartParams, ReviewStartResponse } from './review.ts';
@@ -217,7 +215,6 @@ export const clientRequests = {
   'config/value/write': request(ConfigValueWriteParams, ConfigWriteResponse, { scope: 'process' }),
   'config/batchWrite': request(ConfigBatchWriteParams, ConfigWriteResponse, { scope: 'process' }),
   'configRequirements/read': request(None, ConfigRequirementsReadResponse, { scope: 'process' }),
-  'config/mcpServer/reload': request(None, McpServerRefreshResponse, { scope: 'process' }),
   'model/list': request(ModelListParams, ModelListResponse, { scope: 'process' }),
   'modelProvider/list': request(ModelProviderListParams, ModelProviderListResponse, { scope: 'process' }),
   'modelProvider/capabilities/read': request(ModelProviderCapabilitiesReadParams, ModelProviderCapabilitiesReadResponse, {
@@ -231,7 +228,7 @@ export const clientRequests = {
   }),
   'skills/list': request(SkillsListParams, SkillsListResponse, { scope: 'process' }),
   'hooks/list': request(HooksListParams, HooksListResponse, { scope: 'process' }),
-  'mcpServerStatus/list': request(ListMcpServerStatusParams, ListMcpServerStatusResponse, { scope: 'process' }),
+  ...mcpRequests,
   ...accountRequests,
   'server/diagnostics': request(None, ServerDiagnosticsResponse, { scope: 'process', stability: 'experimental' }),
 } as const;

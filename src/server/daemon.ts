@@ -3,6 +3,7 @@
 import { Deferred } from '../common/deferred.ts';
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
+import { ConfigWriter } from '../config/edit.ts';
 import { ensureHome } from '../config/home.ts';
 import { warningNotification } from '../config/read.ts';
 import { SkillCatalog } from '../session/skill-catalog.ts';
@@ -19,12 +20,14 @@ import { configHandlers } from './handlers/config.ts';
 import { diagnosticsHandlers } from './handlers/diagnostics.ts';
 import { type HostHandlers, hostHandlers } from './handlers/host.ts';
 import { initializeHandlers } from './handlers/initialize.ts';
+import { mcpHandlers, mcpServerStatus } from './handlers/mcp.ts';
 import { reviewHandlers } from './handlers/review.ts';
 import { terminalHandlers } from './handlers/terminals.ts';
 import { threadHistoryHandlers } from './handlers/thread-history.ts';
 import { threadHandlers } from './handlers/threads.ts';
 import { turnHandlers } from './handlers/turns.ts';
 import { HookServices } from './hook-services.ts';
+import { McpServices } from './mcp-services.ts';
 import { ModelClients } from './model-source.ts';
 import { RequestQueue } from './request-queue.ts';
 import { ReverseRequests } from './reverse-requests.ts';
@@ -61,6 +64,7 @@ export class Daemon {
   readonly #clients: ModelClients;
   readonly #exec: ExecServices;
   readonly #hooks: HookServices;
+  readonly #mcp: McpServices;
   readonly #skills: SkillCatalog;
   readonly #threads: ThreadManager;
   readonly #host: HostHandlers;
@@ -84,6 +88,12 @@ export class Daemon {
       shell: () => this.#exec.shell(),
       sink: this.#subscriptions,
     });
+    this.#mcp = new McpServices({
+      env: options.env,
+      runner: this.#exec.runner,
+      sink: this.#subscriptions,
+      writer: new ConfigWriter(options),
+    });
     const toolbox = new ThreadToolbox(this.#exec, this.#hooks, options.home);
     this.#skills = new SkillCatalog(options.home, new SkillReader(options.home), () => this.#subscriptions.all('skills/changed', {}));
     const setup: SetupPorts = {
@@ -91,6 +101,7 @@ export class Daemon {
       clients: this.#clients,
       toolbox,
       hooks: this.#hooks,
+      mcp: this.#mcp,
       skills: this.#skills,
       warn: (warnings) => this.#tellWarnings(warnings.map(warningNotification)),
     };
@@ -116,12 +127,14 @@ export class Daemon {
       ...reviewHandlers(threads),
       ...terminalHandlers(threads),
       ...this.#host.handlers,
-      ...configHandlers({ source: this.#source }),
+      ...configHandlers({ source: this.#source, reloadMcpServers: () => this.#mcp.reload() }),
+      ...mcpHandlers(this.#mcp),
       ...catalogHandlers({
         home: options.home,
         load,
         skills: (loaded) => this.#skills.scan(loaded),
         hooks: async (cwd) => this.#hooks.list(await load(cwd)),
+        mcpServer: (name, threadId) => mcpServerStatus(this.#mcp, name, threadId),
       }),
       ...accountHandlers({
         home: options.home,
@@ -220,7 +233,7 @@ export class Daemon {
 
   async #settleAll(): Promise<void> {
     this.#reverse.cancelAll(() => true, 'the frontend is gone');
-    await Promise.all([this.#threads.closeAll(), this.#host.endAll(), this.#exec.endAll(CHILD_GRACE_MS)]);
+    await Promise.all([this.#threads.closeAll(), this.#host.endAll(), this.#mcp.closeAll(), this.#exec.endAll(CHILD_GRACE_MS)]);
     this.#clients.close();
     this.#skills.close();
   }

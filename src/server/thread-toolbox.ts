@@ -28,12 +28,17 @@ import { writeStdin } from '../tools/runtimes/write-stdin.ts';
 import type { ExecServices } from './exec-services.ts';
 import type { HookServices } from './hook-services.ts';
 
-const NO_EXTERNAL: readonly ToolRuntime[] = [];
 const NO_HOSTED: readonly HostedSpec[] = [];
 const WEB_SEARCH: readonly HostedSpec[] = [{ type: 'hosted', name: 'web_search' }];
 
 /** A runtime as the registry takes it: its argument type is its own business. */
 const runtime = <A>(tool: ToolRuntime<A>): ToolRuntime => tool as unknown as ToolRuntime;
+
+/** Tools that run beside the daemon, as a thread has them. */
+export interface OutsideTools extends Pick<ThreadTools, 'started' | 'announced' | 'ready'> {
+  tools(abilities: ModelAbilities): readonly ToolRuntime[];
+  close(): void;
+}
 
 export class ThreadToolbox {
   readonly #exec: ExecServices;
@@ -46,7 +51,7 @@ export class ThreadToolbox {
     this.#home = home;
   }
 
-  forThread(host: ToolHost, config: EffectiveConfig, hookSet: HookSet): ThreadTools {
+  forThread(host: ToolHost, config: EffectiveConfig, hookSet: HookSet, mcp: OutsideTools): ThreadTools {
     const artifacts = new ArtifactStore(path.join(this.#home, 'artifacts', host.threadId));
     const exec = this.#exec.hostFor(host.threadId, config, (callId) => spillPath(host, artifacts, callId));
     const patches = new PatchCalls(nodePatchFs(), host.keepsArtifacts ? artifacts : noArtifacts);
@@ -56,15 +61,15 @@ export class ThreadToolbox {
     return {
       sources: {
         builtins: () => builtins,
-        external: () => NO_EXTERNAL,
+        external: (abilities: ModelAbilities) => mcp.tools(abilities),
         hosted: (abilities: ModelAbilities) => (webSearch && abilities.webSearch ? WEB_SEARCH : NO_HOSTED),
         strict: config.tools?.strict ?? false,
       },
       approvals: new ApprovalGate(new ApprovalStore(), host.frontend, (amendment, request) => amend(exec, amendment, request)),
       hooks,
-      started: async () => {},
-      announced: () => {},
-      ready: async () => {},
+      started: () => mcp.started(),
+      announced: () => mcp.announced(),
+      ready: (text, signal) => mcp.ready(text, signal),
       onTrace: (trace) => logger().debug(trace, 'tool call'),
       terminals: async () =>
         (await exec.sessions.list()).map((session) => ({
@@ -89,6 +94,7 @@ export class ThreadToolbox {
       runUserShell: (run) => runUserShell(exec, { ...run, cwd: host.settings().cwd }),
       close: async () => {
         await hooks.close();
+        mcp.close();
         await exec.sessions.terminateAll(300);
       },
     };

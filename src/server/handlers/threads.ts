@@ -67,6 +67,17 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
   const announce = (client: ClientSession, thread: Thread) => () => {
     client.subscriptions.add(thread.id);
     subscriptions.all('thread/started', { thread: thread.view() });
+    thread.tools.announced();
+  };
+  /** A thread whose required parts did not come up is no thread. */
+  const up = async (thread: Thread): Promise<Thread> => {
+    try {
+      await thread.tools.started();
+      return thread;
+    } catch (error) {
+      await threads.unload(thread.id);
+      throw error;
+    }
   };
   return {
     'thread/start': async (params, { client, after }) => {
@@ -78,16 +89,19 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
         dynamicTools: dynamicToolsOf(params.dynamicTools),
         originator: client.identity?.name ?? null,
       });
+      await up(thread);
       after(announce(client, thread));
       return opened(thread, false);
     },
     'thread/resume': async (params, { client, after }) => {
       const tools = params.dynamicTools === undefined || params.dynamicTools === null ? null : dynamicToolsOf(params.dynamicTools);
       const thread = await threads.resume(params.threadId, { patch: patchOf(params), config: params.config ?? null });
+      await up(thread);
       if (tools) thread.setDynamicTools(tools);
       after(() => {
         client.subscriptions.add(thread.id);
         subscriptions.replay(client, thread.id);
+        thread.tools.announced();
         for (const warning of thread.state.loadWarnings.splice(0)) thread.warn(warning);
       });
       const page = params.initialTurnsPage;
@@ -117,6 +131,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
           originator: client.identity?.name ?? null,
         },
       );
+      await up(thread);
       after(announce(client, thread));
       return opened(thread, !params.excludeTurns);
     },
