@@ -12,6 +12,10 @@ const HELP = `harnessd ${HARNESSD_VERSION}: an agent-harness daemon
 Usage
   harnessd app-server [--listen stdio://] [-c KEY=VALUE]... [--profile NAME]
       Serves one frontend: JSON-RPC over stdio, one message a line (or Content-Length framing).
+  harnessd config check [-c KEY=VALUE]... [--profile NAME]
+      Prints the configuration in force in this folder, and where each value comes from.
+  harnessd doctor [--online]
+      Tries what a daemon needs from this machine; with --online also whether the model provider answers.
   harnessd generate-json-schema --out DIR
   harnessd generate-ts --out DIR
       Writes the protocol's schemas or TypeScript types.
@@ -32,6 +36,7 @@ interface Options {
   listen: string;
   profile: string | null;
   out: string | undefined;
+  online: boolean;
   help: boolean;
   version: boolean;
 }
@@ -46,17 +51,22 @@ function readArgv(argv: string[]): Options {
         listen: { type: 'string' },
         profile: { type: 'string', short: 'p' },
         out: { type: 'string', short: 'o' },
+        online: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'V' },
       },
     });
-    if (positionals.length > 1) throw new UsageError(`unexpected argument: ${positionals[1]}`);
+    const [command, ...more] = positionals;
+    if (command === 'config' && more[0] === 'check') more.shift();
+    else if (command === 'config') throw new UsageError('config: the one thing to do with it here is `config check`');
+    if (more.length > 0) throw new UsageError(`unexpected argument: ${more[0]}`);
     return {
-      command: positionals[0],
+      command,
       overrides: values.config ?? [],
       listen: values.listen ?? 'stdio://',
       profile: values.profile ?? null,
       out: values.out,
+      online: values.online ?? false,
       help: values.help ?? false,
       version: values.version ?? false,
     };
@@ -88,6 +98,18 @@ async function serve(options: Options): Promise<void> {
   daemon.serve(new StdioTransport());
 }
 
+/** Commands that look at this machine, print, and end. */
+async function inspect(command: 'config' | 'doctor', { overrides, profile, online }: Options): Promise<void> {
+  const { resolveHome } = await import('./config/home.ts');
+  const common = { home: resolveHome(process.env), env: process.env, overrides, profile };
+  const { text, exitCode } =
+    command === 'config'
+      ? await (await import('./cli/config-check.ts')).configCheck({ ...common, cwd: process.cwd() })
+      : await (await import('./cli/doctor.ts')).doctor({ ...common, online });
+  await print(text);
+  process.exitCode = exitCode;
+}
+
 async function generate(kind: 'json-schema' | 'ts', out: string | undefined): Promise<void> {
   if (!out) throw new UsageError(`generate-${kind}: --out DIR is missing`);
   const { runGenerate } = await import('./cli/generate.ts');
@@ -101,6 +123,9 @@ async function main(): Promise<void> {
   switch (options.command) {
     case 'app-server':
       return serve(options);
+    case 'config':
+    case 'doctor':
+      return inspect(options.command, options);
     case 'generate-json-schema':
       return generate('json-schema', options.out);
     case 'generate-ts':

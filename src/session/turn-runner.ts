@@ -1,6 +1,7 @@
 // Which turn is active, and its way from start to end. One turn is active at a time, decided here and nowhere else.
 import { monotonicMs, nowSeconds } from '../common/clock.ts';
 import { invalidRequest } from '../common/errors.ts';
+import { logger } from '../common/log.ts';
 import type { ResponseItem } from '../protocol/response-item.ts';
 import type { ReviewTarget } from '../protocol/review.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
@@ -19,6 +20,7 @@ import { Turn } from './turn.ts';
 import type { TurnContext } from './turn-context.ts';
 import { endOf, type LoopPorts, type LoopResult, runTurn, steps } from './turn-loop.ts';
 import { completedTurn, wireTurn } from './turn-record.ts';
+import { turnSummary } from './turn-summary.ts';
 import type { UserMessage } from './user-input.ts';
 import type { World } from './world.ts';
 
@@ -174,6 +176,7 @@ export class TurnRunner {
   async #run(turn: Turn, ledger: ItemLedger, work: Work): Promise<void> {
     const { state, log, sink, statusChanged } = this.#parts;
     const began = monotonicMs();
+    const usage = state.usage;
     this.#failed = false;
     turn.record.startedAt = nowSeconds();
     state.turns.push(turn.record);
@@ -183,6 +186,7 @@ export class TurnRunner {
     const context = this.#context(turn, ledger);
     const result = await work(context, this.#loopPorts(context));
     await this.#finish(turn, ledger, result, monotonicMs() - began);
+    logger().info(turnSummary(this.#id, turn.record, state.settings, usage, state.usage), 'turn ended');
   }
 
   async #finish(turn: Turn, ledger: ItemLedger, result: LoopResult, durationMs: number): Promise<void> {
