@@ -1,7 +1,8 @@
 // Moves what a part imports from outside (node's modules, other parts, CommonJS packages) from its start to its first use. Works on
 // esbuild's own output, where each such import is one variable that is only ever used with a member: `import_x.name`.
 
-const IMPORT = /^var (import_\w+) = ((?:require\(|__toESM\d*\().*);$/gm;
+/** esbuild's helper may itself come from another part. */
+const IMPORT = /^var (import_\w+) = ((?:require\(|__toESM\d*\(|\(0, import_\w+\.__toESM\d*\)\().*);$/gm;
 /** How TypeScript's CommonJS output, found in packages, spells the import of a module of node. */
 const NODE_IMPORT = /^ +(?:var|const) (\w+_1) = (__require\d*\("(?:node:)?[a-z_/]+"\));$/gm;
 
@@ -23,12 +24,13 @@ export function importOnFirstUse(code) {
     for (const [, name] of code.matchAll(pattern)) declared.set(name, (declared.get(name) ?? 0) + 1);
   }
   const moved = new Set([...declared].filter(([name, count]) => isPlain(code, name, count)).map(([name]) => name));
-  const declare = (line, name, value) => (moved.has(name) ? line.replace(value, `onFirstUse(() => ${value})`) : line);
+  const declare = (line, name, value) => (moved.has(name) ? line.replace(value, () => `onFirstUse(() => ${value})`) : line);
+  const use = (text, isNew, name, members) => {
+    if (!moved.has(name)) return text;
+    return isNew ? `new (${name}()${members})` : `${name}()${members}`;
+  };
   return code
-    .replace(/\b(new )?(import_\w+|\w+_1)((?:\.[A-Za-z_$][\w$]*)+)/g, (use, isNew, name, members) => {
-      if (!moved.has(name)) return use;
-      return isNew ? `new (${name}()${members})` : `${name}()${members}`;
-    })
     .replace(IMPORT, declare)
-    .replace(NODE_IMPORT, declare);
+    .replace(NODE_IMPORT, declare)
+    .replace(/\b(new )?(import_\w+|\w+_1)((?:\.[A-Za-z_$][\w$]*)+)/g, use);
 }

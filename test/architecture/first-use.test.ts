@@ -13,12 +13,16 @@ it('[build.first-use] a variable that is only used with members is fetched when 
   const code = [
     'var import_node_fs = require("node:fs");',
     'var import_a = __toESM2(require_a(), 1);',
+    'var import_b = (0, import_helpers.__toESM)(require_b(), 1);',
+    'var import_helpers = require("./helpers.cjs");',
     'var read = () => (0, import_node_fs.readFileSync)("x");',
     'var made = () => new import_a.default.Thing(1);',
   ];
   expect(importOnFirstUse(code.join('\n')).split('\n')).toEqual([
     'var import_node_fs = onFirstUse(() => require("node:fs"));',
     'var import_a = onFirstUse(() => __toESM2(require_a(), 1));',
+    'var import_b = onFirstUse(() => (0, import_helpers().__toESM)(require_b(), 1));',
+    'var import_helpers = onFirstUse(() => require("./helpers.cjs"));',
     'var read = () => (0, import_node_fs().readFileSync)("x");',
     'var made = () => new (import_a().default.Thing)(1);',
   ]);
