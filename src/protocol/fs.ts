@@ -88,3 +88,29 @@ export type FuzzyFileSearchResult = Infer<typeof FuzzyFileSearchResult>;
 
 export const FuzzyFileSearchResponse = schema(() => z.object({ files: z.array(FuzzyFileSearchResult()) }));
 export type FuzzyFileSearchResponse = Infer<typeof FuzzyFileSearchResponse>;
+
+export const FuzzyFileSearchSessionStartParams = schema(() => z.object({ roots: z.array(z.string()), sessionId: z.string() }));
+export type FuzzyFileSearchSessionStartParams = Infer<typeof FuzzyFileSearchSessionStartParams>;
+
+export const FuzzyFileSearchSessionStartResponse = schema(() => z.object({}));
+export type FuzzyFileSearchSessionStartResponse = Infer<typeof FuzzyFileSearchSessionStartResponse>;
+
+export const FuzzyFileSearchSessionUpdateParams = schema(() => z.object({ query: z.string(), sessionId: z.string() }));
+export type FuzzyFileSearchSessionUpdateParams = Infer<typeof FuzzyFileSearchSessionUpdateParams>;
+
+export const FuzzyFileSearchSessionUpdateResponse = schema(() => z.object({}));
+export type FuzzyFileSearchSessionUpdateResponse = Infer<typeof FuzzyFileSearchSessionUpdateResponse>;
+
+export const FuzzyFileSearchSessionStopParams = schema(() => z.object({ sessionId: z.string() }));
+export type FuzzyFileSearchSessionStopParams = Infer<typeof FuzzyFileSearchSessionStopParams>;
+
+export const FuzzyFileSearchSessionStopResponse = schema(() => z.object({}));
+export type FuzzyFileSearchSessionStopResponse = Infer<typeof FuzzyFileSearchSessionStopResponse>;
+
+export const FuzzyFileSearchSessionUpdatedNotification = schema(() =>
+  z.object({ files: z.array(FuzzyFileSearchResult()), query: z.string(), sessionId: z.string() }),
+);
+export type FuzzyFileSearchSessionUpdatedNotification = Infer<typeof FuzzyFileSearchSessionUpdatedNotification>;
+
+export const FuzzyFileSearchSessionCompletedNotification = schema(() => z.object({ sessionId: z.string() }));
+export type FuzzyFileSearchSessionCompletedNotification = Infer<typeof FuzzyFileSearchSessionCompletedNotification>;

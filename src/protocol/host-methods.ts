@@ -40,6 +40,16 @@ import {
   FsWatchResponse,
   FsWriteFileParams,
   FsWriteFileResponse,
+  FuzzyFileSearchParams,
+  FuzzyFileSearchResponse,
+  FuzzyFileSearchSessionCompletedNotification,
+  FuzzyFileSearchSessionStartParams,
+  FuzzyFileSearchSessionStartResponse,
+  FuzzyFileSearchSessionStopParams,
+  FuzzyFileSearchSessionStopResponse,
+  FuzzyFileSearchSessionUpdatedNotification,
+  FuzzyFileSearchSessionUpdateParams,
+  FuzzyFileSearchSessionUpdateResponse,
 } from './fs.ts';
 import { notification, request } from './method-spec.ts';
 
@@ -61,11 +71,26 @@ export const hostRequests = {
   'fs/copy': request(FsCopyParams, FsCopyResponse, { scope: 'process' }),
   'fs/watch': request(FsWatchParams, FsWatchResponse, { scope: 'process' }),
   'fs/unwatch': request(FsUnwatchParams, FsUnwatchResponse, { scope: 'process' }),
+  fuzzyFileSearch: request(FuzzyFileSearchParams, FuzzyFileSearchResponse, { scope: 'process' }),
+  'fuzzyFileSearch/sessionStart': request(FuzzyFileSearchSessionStartParams, FuzzyFileSearchSessionStartResponse, {
+    scope: 'process',
+    stability: 'experimental',
+  }),
+  'fuzzyFileSearch/sessionUpdate': request(FuzzyFileSearchSessionUpdateParams, FuzzyFileSearchSessionUpdateResponse, {
+    scope: 'process',
+    stability: 'experimental',
+  }),
+  'fuzzyFileSearch/sessionStop': request(FuzzyFileSearchSessionStopParams, FuzzyFileSearchSessionStopResponse, {
+    scope: 'process',
+    stability: 'experimental',
+  }),
 } as const;
 
 export const hostNotifications = {
   'command/exec/outputDelta': notification(CommandExecOutputDeltaNotification, 'process'),
   'fs/changed': notification(FsChangedNotification, 'process'),
+  'fuzzyFileSearch/sessionCompleted': notification(FuzzyFileSearchSessionCompletedNotification, 'process'),
+  'fuzzyFileSearch/sessionUpdated': notification(FuzzyFileSearchSessionUpdatedNotification, 'process'),
   'process/exited': notification(ProcessExitedNotification, 'process'),
   'process/outputDelta': notification(ProcessOutputDeltaNotification, 'process'),
 } as const;
