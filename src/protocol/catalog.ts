@@ -188,3 +188,18 @@ export type SkillsListParams = Infer<typeof SkillsListParams>;
 
 export const SkillsListResponse = schema(() => z.object({ data: z.array(SkillsListEntry()) }));
 export type SkillsListResponse = Infer<typeof SkillsListResponse>;
+
+export const ExperimentalFeatureEnablementSetParams = schema(() => z.object({ enablement: z.record(z.string(), z.boolean()) }));
+export type ExperimentalFeatureEnablementSetParams = Infer<typeof ExperimentalFeatureEnablementSetParams>;
+
+export const ExperimentalFeatureEnablementSetResponse = schema(() => z.object({ enablement: z.record(z.string(), z.boolean()) }));
+export type ExperimentalFeatureEnablementSetResponse = Infer<typeof ExperimentalFeatureEnablementSetResponse>;
+
+/** Exactly one of `name` and `path` says which skill. */
+export const SkillsConfigWriteParams = schema(() =>
+  z.object({ enabled: z.boolean(), name: z.string().nullish(), path: z.string().nullish() }),
+);
+export type SkillsConfigWriteParams = Infer<typeof SkillsConfigWriteParams>;
+
+export const SkillsConfigWriteResponse = schema(() => z.object({ effectiveEnabled: z.boolean() }));
+export type SkillsConfigWriteResponse = Infer<typeof SkillsConfigWriteResponse>;

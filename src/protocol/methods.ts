@@ -17,6 +17,8 @@ import {
 import {
   CollaborationModeListParams,
   CollaborationModeListResponse,
+  ExperimentalFeatureEnablementSetParams,
+  ExperimentalFeatureEnablementSetResponse,
   ExperimentalFeatureListParams,
   ExperimentalFeatureListResponse,
   ModelListParams,
@@ -28,6 +30,8 @@ import {
   PermissionProfileListParams,
   PermissionProfileListResponse,
   SkillsChangedNotification,
+  SkillsConfigWriteParams,
+  SkillsConfigWriteResponse,
   SkillsListParams,
   SkillsListResponse,
 } from './catalog.ts';
@@ -113,6 +117,8 @@ import {
   ThreadRevertedNotification,
   ThreadRevertParams,
   ThreadRevertResponse,
+  ThreadRollbackParams,
+  ThreadRollbackResponse,
   ThreadSetNameParams,
   ThreadSetNameResponse,
   ThreadSettingsUpdatedNotification,
@@ -176,6 +182,7 @@ export const clientRequests = {
   'thread/unarchive': request(ThreadUnarchiveParams, ThreadUnarchiveResponse, { scope: 'thread' }),
   'thread/delete': request(ThreadDeleteParams, ThreadDeleteResponse, { scope: 'thread' }),
   'thread/revert': request(ThreadRevertParams, ThreadRevertResponse, { scope: 'thread' }),
+  'thread/rollback': request(ThreadRollbackParams, ThreadRollbackResponse, { scope: 'thread' }),
   'thread/metadata/update': request(ThreadMetadataUpdateParams, ThreadMetadataUpdateResponse, {
     scope: 'thread',
     experimental: 'daybreakEnabled projectId',
@@ -222,11 +229,15 @@ export const clientRequests = {
   }),
   'permissionProfile/list': request(PermissionProfileListParams, PermissionProfileListResponse, { scope: 'process' }),
   'experimentalFeature/list': request(ExperimentalFeatureListParams, ExperimentalFeatureListResponse, { scope: 'process' }),
+  'experimentalFeature/enablement/set': request(ExperimentalFeatureEnablementSetParams, ExperimentalFeatureEnablementSetResponse, {
+    scope: 'process',
+  }),
   'collaborationMode/list': request(CollaborationModeListParams, CollaborationModeListResponse, {
     scope: 'process',
     stability: 'experimental',
   }),
   'skills/list': request(SkillsListParams, SkillsListResponse, { scope: 'process' }),
+  'skills/config/write': request(SkillsConfigWriteParams, SkillsConfigWriteResponse, { scope: 'process' }),
   'hooks/list': request(HooksListParams, HooksListResponse, { scope: 'process' }),
   ...mcpRequests,
   ...accountRequests,

@@ -186,6 +186,13 @@ export type ThreadRevertResponse = Infer<typeof ThreadRevertResponse>;
 export const ThreadRevertedNotification = schema(() => z.object({ threadId: z.string() }));
 export type ThreadRevertedNotification = Infer<typeof ThreadRevertedNotification>;
 
+/** The older way back: by a number of turns. */
+export const ThreadRollbackParams = schema(() => z.object({ numTurns: z.int().min(1), threadId: z.string() }));
+export type ThreadRollbackParams = Infer<typeof ThreadRollbackParams>;
+
+export const ThreadRollbackResponse = schema(() => z.object({ thread: Thread() }));
+export type ThreadRollbackResponse = Infer<typeof ThreadRollbackResponse>;
+
 export const ThreadSetNameParams = schema(() => z.object({ name: z.string(), threadId: z.string() }));
 export type ThreadSetNameParams = Infer<typeof ThreadSetNameParams>;
 

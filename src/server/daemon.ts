@@ -13,6 +13,7 @@ import { ClientSession } from './client-session.ts';
 import { Connection, type EndReason } from './connection.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { ExecServices } from './exec-services.ts';
+import { FeatureSwitches } from './features.ts';
 import type { Handlers } from './handler.ts';
 import { accountHandlers, storedApiKey } from './handlers/account.ts';
 import { catalogHandlers } from './handlers/catalog.ts';
@@ -22,6 +23,7 @@ import { type HostHandlers, hostHandlers } from './handlers/host.ts';
 import { initializeHandlers } from './handlers/initialize.ts';
 import { mcpHandlers, mcpServerStatus } from './handlers/mcp.ts';
 import { reviewHandlers } from './handlers/review.ts';
+import { switchHandlers } from './handlers/switches.ts';
 import { terminalHandlers } from './handlers/terminals.ts';
 import { threadHistoryHandlers } from './handlers/thread-history.ts';
 import { threadHandlers } from './handlers/threads.ts';
@@ -57,6 +59,7 @@ const atMost = <T>(ms: number, work: Promise<T>): Promise<T | undefined> =>
   });
 
 export class Daemon {
+  readonly #features = new FeatureSwitches();
   readonly #source: ConfigSource;
   readonly #reverse = new ReverseRequests();
   readonly #subscriptions = new Subscriptions(this.#reverse);
@@ -78,8 +81,8 @@ export class Daemon {
 
   constructor(options: DaemonOptions) {
     ensureHome(options.home);
-    this.#source = options;
-    this.#clients = new ModelClients(() => storedApiKey(options.home));
+    this.#source = { ...options, features: this.#features };
+    this.#clients = new ModelClients(() => storedApiKey(options.home), options.env);
     this.#exec = new ExecServices({ home: options.home, env: options.env });
     this.#hooks = new HookServices({
       home: options.home,
@@ -135,6 +138,13 @@ export class Daemon {
         skills: (loaded) => this.#skills.scan(loaded),
         hooks: async (cwd) => this.#hooks.list(await load(cwd)),
         mcpServer: (name, threadId) => mcpServerStatus(this.#mcp, name, threadId),
+      }),
+      ...switchHandlers({
+        features: this.#features,
+        writer: new ConfigWriter(options),
+        load,
+        skills: (loaded) => this.#skills.scan(loaded),
+        skillsChanged: () => this.#subscriptions.all('skills/changed', {}),
       }),
       ...accountHandlers({
         home: options.home,

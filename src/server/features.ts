@@ -1,4 +1,6 @@
 // The names under [features] that something here reads. A name that nothing reads is not a feature and is not listed.
+import { invalidParams } from '../common/errors.ts';
+import type { EffectiveConfig } from '../config/schema.ts';
 import type { ExperimentalFeature } from '../protocol/catalog.ts';
 
 type Feature = Pick<ExperimentalFeature, 'name' | 'stage' | 'displayName' | 'description' | 'defaultEnabled'>;
@@ -47,3 +49,22 @@ export const FEATURES: readonly Feature[] = [
     defaultEnabled: false,
   },
 ];
+
+/** What a client has switched while the daemon runs. Counts for threads that are made afterwards, where the configuration says nothing. */
+export class FeatureSwitches {
+  readonly #switched = new Map<string, boolean>();
+
+  /** All or none. Throws an RpcError for a name that is no feature. */
+  set(enablement: Readonly<Record<string, boolean>>): void {
+    const known = FEATURES.map((feature) => feature.name);
+    const unknown = Object.keys(enablement).find((name) => !known.includes(name));
+    if (unknown !== undefined)
+      throw invalidParams(`params.enablement: there is no feature ${JSON.stringify(unknown)}; known: ${known.join(', ')}`);
+    for (const [name, isOn] of Object.entries(enablement)) this.#switched.set(name, isOn);
+  }
+
+  applyTo(config: EffectiveConfig): EffectiveConfig {
+    if (this.#switched.size === 0) return config;
+    return { ...config, features: { ...Object.fromEntries(this.#switched), ...config.features } };
+  }
+}

@@ -8,6 +8,7 @@ import type { EffectiveConfig } from '../config/schema.ts';
 import { checkEffort, sandboxPolicyFor, type ThreadSettings } from '../session/settings.ts';
 import type { SkillCatalog } from '../session/skill-catalog.ts';
 import type { ThreadSetup } from '../session/thread-manager.ts';
+import type { FeatureSwitches } from './features.ts';
 import type { HookServices } from './hook-services.ts';
 import type { McpServices } from './mcp-services.ts';
 import { type ModelClients, modelSource } from './model-source.ts';
@@ -19,13 +20,16 @@ export interface ConfigSource {
   /** The texts of `-c`. */
   overrides: readonly string[];
   profile: string | null;
+  /** Switches of clients, under the configuration. */
+  features?: FeatureSwitches;
 }
 
 /** The configuration for a folder. Throws an RpcError that names key, file and line. */
 export async function configFor(source: ConfigSource, cwd: string | null, thread: Record<string, unknown> | null): Promise<LoadedConfig> {
-  const loaded = await loadConfig({ ...source, cwd, thread });
+  const { features, ...options } = source;
+  const loaded = await loadConfig({ ...options, cwd, thread });
   if (!loaded.ok) throw invalidRequest(`configuration error: ${loaded.error.message}`);
-  return loaded;
+  return features ? { ...loaded, config: features.applyTo(loaded.config) } : loaded;
 }
 
 type Granular = Extract<ThreadSettings['approvalPolicy'], object>;
@@ -108,7 +112,13 @@ export async function setupThread(ports: SetupPorts, cwd: string | null, thread:
     config,
     settings,
     models,
-    tools: (host) => toolbox.forThread(host, config, hookSet, mcp.forThread(host, loaded, () => configFor(source, folder, thread))),
+    tools: (host) =>
+      toolbox.forThread(
+        host,
+        config,
+        hookSet,
+        mcp.forThread(host, loaded, () => configFor(source, folder, thread)),
+      ),
     sandbox: (mode) => sandboxOf(config, mode),
     skills: async (at) => skills.scan(at === folder ? loaded : await configFor(source, at, thread)),
   };

@@ -57,6 +57,7 @@ type Methods =
   | 'thread/unarchive'
   | 'thread/delete'
   | 'thread/revert'
+  | 'thread/rollback'
   | 'thread/metadata/update'
   | 'thread/settings/update'
   | 'thread/inject_items'
@@ -169,6 +170,17 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
       thread.revert(beforeTurnId);
       after(() => subscriptions.all('thread/reverted', { threadId }));
       return { thread: thread.view() };
+    },
+    'thread/rollback': ({ threadId, numTurns }, { after }) => {
+      const thread = threads.get(threadId);
+      if (thread.activeTurnId) throw invalidRequest(`thread ${threadId} has an active turn; roll back when turn/completed has come`);
+      const { turns } = thread.state;
+      const first = turns.at(-numTurns) ?? turns.at(0);
+      if (first) {
+        thread.revert(first.id);
+        after(() => subscriptions.all('thread/reverted', { threadId }));
+      }
+      return { thread: thread.view(thread.state.turns.map((record) => wireTurn(record, 'full'))) };
     },
     'thread/metadata/update': async ({ threadId, gitInfo }) => {
       const thread = threads.find(threadId) ?? (await threads.resume(threadId, { patch: {}, config: null }));
