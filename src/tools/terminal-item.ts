@@ -7,6 +7,8 @@ export function declinedItem(item: ThreadItem): ThreadItem {
     case 'commandExecution':
     case 'fileChange':
       return { ...item, status: 'declined' };
+    case 'mcpToolCall':
+      return failedItem(item, 'the call was not let through');
     default:
       return failedItem(item);
   }
