@@ -1,11 +1,18 @@
 // The command line: argv → a front door. Whatever is printed by libraries goes to stderr from the first line on; stdout is the protocol's.
 
-import { Console } from 'node:console';
 import { parseArgs } from 'node:util';
 import { messageOf } from './common/errors.ts';
 import { HARNESSD_VERSION, PROTOCOL_VERSION } from './common/version.ts';
 
-globalThis.console = new Console(process.stderr, process.stderr);
+// Made when something first prints: most runs never do.
+let stderrConsole: Console | undefined;
+Object.defineProperty(globalThis, 'console', {
+  configurable: true,
+  get: () => (stderrConsole ??= new (process.getBuiltinModule('node:console').Console)(process.stderr, process.stderr)),
+  set: (other: Console) => {
+    stderrConsole = other;
+  },
+});
 
 const HELP = `harnessd ${HARNESSD_VERSION}: an agent-harness daemon
 

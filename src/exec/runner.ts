@@ -10,8 +10,8 @@ import type { ProcessRequest, ProcessRunner, RunningProcess } from './process.ts
 const PRUNE_AT = 32;
 
 export class LocalProcessRunner implements ProcessRunner {
-  /** Begins the mark of every process of this runner, so that strays are told from everyone else's. */
-  readonly #id = newRandomId().replaceAll('-', '');
+  /** Begins the mark of every process of this runner, so that strays are told from everyone else's. Made with the first. */
+  #id = '';
   readonly #fifos = new FifoPool();
   readonly #descriptors = new InheritableDescriptors();
   /** Started and not exited. */
@@ -25,7 +25,7 @@ export class LocalProcessRunner implements ProcessRunner {
     const run = new LocalProcess(request, {
       fifos: this.#fifos,
       descriptors: this.#descriptors,
-      mark: `${this.#id}.${++this.#started}`,
+      mark: this.#nextMark(),
       leftBehind: (group) => this.#keep(group),
     });
     this.#live.add(run);
@@ -40,6 +40,11 @@ export class LocalProcessRunner implements ProcessRunner {
     // What left its group and its parents is known by its mark only.
     if (this.#started > 0) await endMarked(`${this.#id}.`, graceMs);
     await this.#fifos.close();
+  }
+
+  #nextMark(): string {
+    this.#id ||= newRandomId().replaceAll('-', '');
+    return `${this.#id}.${++this.#started}`;
   }
 
   #keep(group: ProcessGroup): void {

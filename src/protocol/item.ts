@@ -154,25 +154,25 @@ export const WebSearchAction = schema(() =>
 export type WebSearchAction = Infer<typeof WebSearchAction>;
 
 /** When the work of an item began and ended; null where that is not known. */
-const timed = { completedAtMs: z.int().nullish(), startedAtMs: z.int().nullish() };
+const timed = () => ({ completedAtMs: z.int().nullish(), startedAtMs: z.int().nullish() });
 
 export const ThreadItem = schema(() =>
   z.discriminatedUnion('type', [
     z.object({
-      ...timed,
+      ...timed(),
       clientId: z.string().nullish(),
       content: z.array(UserInput()),
       id: z.string(),
       type: z.literal('userMessage'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       fragments: z.array(HookPromptFragment()),
       id: z.string(),
       type: z.literal('hookPrompt'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       delivery: AgentMessageDelivery().nullish(),
       id: z.string(),
       memoryCitation: MemoryCitation().nullish(),
@@ -183,7 +183,7 @@ export const ThreadItem = schema(() =>
       type: z.literal('agentMessage'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       id: z.string(),
       name: z.string(),
       namespace: z.string().nullish(),
@@ -191,20 +191,20 @@ export const ThreadItem = schema(() =>
       type: z.literal('functionCallOutput'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       id: z.string(),
       text: z.string(),
       type: z.literal('plan'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       content: z.array(z.string()).optional(),
       id: z.string(),
       summary: z.array(z.string()).optional(),
       type: z.literal('reasoning'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       aggregatedOutput: z.string().nullish(),
       command: z.string(),
       commandActions: z.array(CommandAction()),
@@ -220,14 +220,14 @@ export const ThreadItem = schema(() =>
       type: z.literal('commandExecution'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       changes: z.array(FileUpdateChange()),
       id: z.string(),
       status: PatchApplyStatus(),
       type: z.literal('fileChange'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       appContext: McpToolCallAppContext().nullish(),
       arguments: z.unknown(),
       durationMs: z.int().nullish(),
@@ -245,7 +245,7 @@ export const ThreadItem = schema(() =>
       type: z.literal('mcpToolCall'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       arguments: z.unknown(),
       contentItems: z.array(DynamicToolCallOutputContentItem()).nullish(),
       durationMs: z.int().nullish(),
@@ -257,7 +257,7 @@ export const ThreadItem = schema(() =>
       type: z.literal('dynamicToolCall'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       agentsStates: z.record(z.string(), CollabAgentState()),
       id: z.string(),
       model: z.string().nullish(),
@@ -270,7 +270,7 @@ export const ThreadItem = schema(() =>
       type: z.literal('collabAgentToolCall'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       agentPath: z.string(),
       agentThreadId: z.string(),
       id: z.string(),
@@ -280,7 +280,7 @@ export const ThreadItem = schema(() =>
       type: z.literal('subAgentActivity'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       action: WebSearchAction().nullish(),
       id: z.string(),
       query: z.string(),
@@ -288,19 +288,19 @@ export const ThreadItem = schema(() =>
       type: z.literal('webSearch'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       id: z.string(),
       path: z.string(),
       type: z.literal('imageView'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       durationMs: z.int().min(0.0),
       id: z.string(),
       type: z.literal('sleep'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       failure: ImageGenerationFailure().nullish(),
       generationId: z.string().nullish(),
       id: z.string(),
@@ -312,18 +312,18 @@ export const ThreadItem = schema(() =>
       type: z.literal('imageGeneration'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       id: z.string(),
       review: z.string(),
       type: z.literal('enteredReviewMode'),
     }),
     z.object({
-      ...timed,
+      ...timed(),
       id: z.string(),
       review: z.string(),
       type: z.literal('exitedReviewMode'),
     }),
-    z.object({ ...timed, id: z.string(), type: z.literal('contextCompaction') }),
+    z.object({ ...timed(), id: z.string(), type: z.literal('contextCompaction') }),
   ]),
 );
 export type ThreadItem = Infer<typeof ThreadItem>;

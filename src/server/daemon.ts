@@ -13,6 +13,7 @@ import { ClientSession } from './client-session.ts';
 import { Connection, type EndReason } from './connection.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { ExecServices } from './exec-services.ts';
+import { ExtensionServices } from './extension-services.ts';
 import { FeatureSwitches } from './features.ts';
 import type { Handlers } from './handler.ts';
 import { accountHandlers, storedApiKey } from './handlers/account.ts';
@@ -49,6 +50,8 @@ export interface DaemonOptions {
 const DRAIN_MS = 600;
 const CHILD_GRACE_MS = 400;
 const FLUSH_MS = 500;
+/** After the handshake. */
+const WARNINGS_AFTER_MS = 20;
 /** Nothing may hold the exit longer than this. */
 const SHUTDOWN_MS = 1_800;
 
@@ -67,6 +70,7 @@ export class Daemon {
   readonly #clients: ModelClients;
   readonly #exec: ExecServices;
   readonly #hooks: HookServices;
+  readonly #extensions: ExtensionServices;
   readonly #mcp: McpServices;
   readonly #skills: SkillCatalog;
   readonly #threads: ThreadManager;
@@ -97,6 +101,7 @@ export class Daemon {
       sink: this.#subscriptions,
       writer: new ConfigWriter(options),
     });
+    this.#extensions = new ExtensionServices(this.#subscriptions);
     const toolbox = new ThreadToolbox(this.#exec, this.#hooks, options.home);
     this.#skills = new SkillCatalog(options.home, new SkillReader(options.home), () => this.#subscriptions.all('skills/changed', {}));
     const setup: SetupPorts = {
@@ -105,6 +110,7 @@ export class Daemon {
       toolbox,
       hooks: this.#hooks,
       mcp: this.#mcp,
+      extensions: this.#extensions,
       skills: this.#skills,
       warn: (warnings) => this.#tellWarnings(warnings.map(warningNotification)),
     };
@@ -136,7 +142,10 @@ export class Daemon {
         home: options.home,
         load,
         skills: (loaded) => this.#skills.scan(loaded),
-        hooks: async (cwd) => this.#hooks.list(await load(cwd)),
+        hooks: async (cwd) => {
+          const loaded = await load(cwd);
+          return this.#hooks.list(loaded, await this.#extensions.runningHooks(loaded));
+        },
         mcpServer: (name, threadId) => mcpServerStatus(this.#mcp, name, threadId),
       }),
       ...switchHandlers({
@@ -162,9 +171,14 @@ export class Daemon {
 
   /** What a client is told once it has shaken hands: what is wrong with the configuration or the machine. */
   #ready(client: ClientSession): void {
-    void this.#startupWarnings().then((warnings) => {
-      for (const warning of warnings) client.notify('configWarning', warning);
-    });
+    // Looking costs more than the handshake: the answer goes out first.
+    const tell = () => {
+      if (this.#ending) return;
+      void this.#startupWarnings().then((warnings) => {
+        for (const warning of warnings) client.notify('configWarning', warning);
+      });
+    };
+    setTimeout(tell, WARNINGS_AFTER_MS).unref();
   }
 
   async #startupWarnings(): Promise<ReturnType<typeof warningNotification>[]> {
@@ -243,7 +257,9 @@ export class Daemon {
 
   async #settleAll(): Promise<void> {
     this.#reverse.cancelAll(() => true, 'the frontend is gone');
-    await Promise.all([this.#threads.closeAll(), this.#host.endAll(), this.#mcp.closeAll(), this.#exec.endAll(CHILD_GRACE_MS)]);
+    // Hooks at the end of a thread are processes and functions too: what runs them ends after the threads.
+    const threads = this.#threads.closeAll().then(() => Promise.all([this.#exec.endAll(CHILD_GRACE_MS), this.#extensions.close()]));
+    await Promise.all([threads, this.#host.endAll(), this.#mcp.closeAll()]);
     this.#clients.close();
     this.#skills.close();
   }
