@@ -41,6 +41,9 @@ interface OnDisk {
   readonly skills: readonly Skill[];
 }
 
+/** For a conversation whose window nobody counts. */
+const UNMEASURED = () => ({ used: 0, window: 0 });
+
 const textOf = (item: HistoryEntry['item']): string | null => {
   const part = item.type === 'message' ? item.content[0] : undefined;
   return part?.type === 'input_text' ? part.text : null;
@@ -82,7 +85,7 @@ export class World {
     step: StepContext,
     entries: readonly HistoryEntry[],
     turnId: string,
-    standing: () => { used: number; window: number },
+    standing: () => { used: number; window: number } = UNMEASURED,
   ): Promise<HistoryEntry[]> {
     if (!step.binding.card.known) this.#warnOnce(unknownModel(step.binding.card));
     await this.#read(step.settings.cwd, turnId);
