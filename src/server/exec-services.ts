@@ -125,6 +125,7 @@ export class ExecServices {
       addRule: (prefix) => this.addRule(prefix),
       spillPath,
       additionalPermissions: featureEnabled(config, 'exec_permission_approvals'),
+      retryDenied: featureEnabled(config, 'retry_after_denial'),
       startedIn: new Map(),
     };
   }

@@ -11,6 +11,7 @@ import { nodePatchFs } from '../patch/fs.ts';
 import type { HostedSpec } from '../protocol/tool-spec.ts';
 import type { ThreadTools, ToolHost } from '../session/thread-tools.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
+import { CommandCalls } from '../tools/exec/command-calls.ts';
 import type { ExecHost } from '../tools/exec/host.ts';
 import { runUserShell } from '../tools/exec/user-shell.ts';
 import { ApprovalGate, type ApprovalRequest } from '../tools/gates/approval.ts';
@@ -22,6 +23,7 @@ import { applyPatch } from '../tools/runtimes/apply-patch.ts';
 import { currentTime, getContextRemaining, newContext } from '../tools/runtimes/context-window.ts';
 import { execCommand } from '../tools/runtimes/exec-command.ts';
 import { readArtifact } from '../tools/runtimes/read-artifact.ts';
+import { localShell, shellCommand } from '../tools/runtimes/shell-command.ts';
 import { updatePlan } from '../tools/runtimes/update-plan.ts';
 import { viewImage } from '../tools/runtimes/view-image.ts';
 import { writeStdin } from '../tools/runtimes/write-stdin.ts';
@@ -64,6 +66,7 @@ export class ThreadToolbox {
         external: (abilities: ModelAbilities) => mcp.tools(abilities),
         hosted: (abilities: ModelAbilities) => (webSearch && abilities.webSearch ? WEB_SEARCH : NO_HOSTED),
         strict: config.tools?.strict ?? false,
+        suggest: toolEnabled(config, 'suggest', false),
       },
       approvals: new ApprovalGate(new ApprovalStore(), host.frontend, (amendment, request) => amend(exec, amendment, request)),
       hooks,
@@ -116,7 +119,13 @@ interface ToolParts {
 }
 
 function builtinTools(host: ToolHost, config: EffectiveConfig, { exec, artifacts, patches }: ToolParts): readonly ToolRuntime[] {
-  const tools: ToolRuntime[] = [runtime(execCommand(exec, patches)), runtime(writeStdin(exec))];
+  const commands = new CommandCalls(exec, patches);
+  const tools: ToolRuntime[] = [
+    runtime(execCommand(commands)),
+    runtime(writeStdin(exec)),
+    runtime(shellCommand(commands)),
+    runtime(localShell(commands)),
+  ];
   if (toolEnabled(config, 'apply_patch', true)) tools.push(runtime(applyPatch(patches)));
   if (toolEnabled(config, 'update_plan', true)) tools.push(runtime(updatePlan()));
   if (toolEnabled(config, 'view_image', true)) tools.push(runtime(viewImage()));

@@ -123,5 +123,6 @@ function sameContent(a: ResponseItem, b: ResponseItem): boolean {
   if (a.type === 'custom_tool_call' && b.type === 'custom_tool_call')
     return a.name === b.name && a.namespace === b.namespace && a.input === b.input;
   if (a.type === 'tool_search_call' && b.type === 'tool_search_call') return JSON.stringify(a.arguments) === JSON.stringify(b.arguments);
+  if (a.type === 'local_shell_call' && b.type === 'local_shell_call') return JSON.stringify(a.action) === JSON.stringify(b.action);
   return false;
 }

@@ -155,6 +155,7 @@ class Attempt {
     // A provider's own search answer has no place for words: what would help the next search is said beside it, behind all outputs.
     for (const { call, output } of finished)
       if (call.replyAs === 'search' && output.found?.length === 0) this.#turn.record('context', developerText(textOf(output)));
+    if (this.#scheduler.fatal) throw this.#scheduler.fatal;
     return finished;
   }
 

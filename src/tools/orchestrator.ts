@@ -1,8 +1,10 @@
 // The journey of one call, its order written here once: route → validate → pre-tool hooks → policy → approval → gate → execute →
 // post-tool hooks → bounded result. A gate that fails denies. Exactly one output comes out, whoever wins between finish and abort.
 import { messageOf } from '../common/errors.ts';
+import { newRandomId } from '../common/ids.ts';
 import { logger } from '../common/log.ts';
 import { flatName } from '../protocol/tool-spec.ts';
+import { CallEvents } from './call-events.ts';
 import type { ToolEvents } from './events.ts';
 import type { ApprovalDecision, ApprovalGate } from './gates/approval.ts';
 import { type HookedCall, type HookPort, hookView, rewritten } from './gates/hooks.ts';
@@ -46,9 +48,11 @@ export class Orchestrator {
   }
 
   /** Resolves with the one output of the call; rejects only with FatalToolError. */
-  async run(context: CallContext): Promise<ToolOutput> {
+  async run(given: CallContext): Promise<ToolOutput> {
     const tracer = new CallTracer();
     tracer.mark('domain_call_built');
+    const events = new CallEvents(given.events);
+    const context = { ...given, events };
     let output: ToolOutput;
     const told: string[] = [];
     try {
@@ -57,9 +61,10 @@ export class Orchestrator {
       if (error instanceof FatalToolError) throw error;
       output = outputOfError(error, context);
     } finally {
+      events.end();
       context.ticket.leave();
       if (context.route.type === 'found') context.route.runtime.settled?.(context.call);
-      this.#closeItem(context);
+      closeItem(context);
     }
     if (told.length > 0) output = { ...output, hookContext: told };
     this.#ports.onTrace(tracer.finish(context.call.callId, flatName(context.call.name), output.success, output.category));
@@ -90,7 +95,8 @@ export class Orchestrator {
     if (runtime.waitUntilReady) await tracer.wait('readyMs', () => runtime.waitUntilReady?.(signal) ?? Promise.resolve());
     if (!runtime.gateFirst && !(await tracer.wait('gateMs', () => ticket.enter(signal)))) return abortedOutput(tracer);
     if (signal.aborted) return abortedOutput(tracer);
-    const output = await tracer.handler(() => runOrAbort(context, runtime, args, approved.value, tracer));
+    const first = await tracer.handler(() => runOrAbort(context, runtime, args, approved.value, tracer));
+    const output = await this.#again(context, runtime, args, first, tracer);
     // 6 post-tool hooks
     return this.#afterHooks(context, hooked(context, runtime, args), output, tracer, told);
   }
@@ -130,6 +136,7 @@ export class Orchestrator {
     runtime: ToolRuntime,
     args: unknown,
     tracer: CallTracer,
+    scope: 'call' | 'thisRun' = 'call',
   ): Promise<Passed<'notNeeded' | 'once' | 'session' | 'amendment'>> {
     const { call, step, events, signal } = context;
     let need: ApprovalNeed;
@@ -140,16 +147,18 @@ export class Orchestrator {
       logger().error({ tool: flatName(runtime.name), error: messageOf(error) }, 'the policy gate failed, so it denies');
       need = { type: 'forbidden', reason: `The policy for this call could not be evaluated, so it is refused: ${messageOf(error)}` };
     }
-    if (need.type === 'skip') return pass('notNeeded');
+    if (need.type === 'skip' && scope === 'call') return pass('notNeeded');
+    if (need.type === 'skip') need = { type: 'forbidden', reason: 'Nobody was asked for it.' };
     if (need.type === 'forbidden') {
       decline(events, call);
       return stop(failedOutput('denied_by_policy', need.reason));
     }
-    if (this.#ports.approvals.covered(need.keys)) return pass('session');
-    const { keys, ask } = need;
+    const { keys, ask } = scope === 'call' ? need : { keys: [], ask: need.ask };
+    if (this.#ports.approvals.covered(keys)) return pass('session');
     const hook = await tracer.wait('hooksMs', () => this.#ports.hooks.permissionRequest(hooked(context, runtime, args), signal));
     let decision: ApprovalDecision;
-    if (hook.type === 'allow') decision = { type: 'approved', how: 'once' };
+    // What a hook allows in general is no leave for a second run.
+    if (hook.type === 'allow' && scope === 'call') decision = { type: 'approved', how: 'once' };
     else if (hook.type === 'deny') decision = { type: 'denied', category: 'blocked_by_hook', text: hook.reason, interruptTurn: false };
     else decision = await tracer.wait('approvalMs', () => this.#ports.approvals.ask({ itemId: call.itemId, keys, ask }, step, signal));
     if (signal.aborted) {
@@ -170,12 +179,50 @@ export class Orchestrator {
     return { ...output, content: [{ type: 'text', text: decision.text }], artifact: undefined, found: undefined };
   }
 
-  /** The last resort: an item that the runtime left open although its call has ended is closed as failed. */
-  #closeItem(context: CallContext): void {
-    const handle = context.events.itemOf(context.call.itemId);
-    if (handle && !handle.completed && !handle.outlives) handle.complete(failedItem(handle.current));
+  /**
+   * A second run, one level wider, after the sandbox stopped the first. At most once and never in silence: it has an item of its own and
+   * goes through policy and approval as if it were new, where only an answer to just this question lets it pass.
+   */
+  async #again(context: CallContext, runtime: ToolRuntime, args: unknown, first: ToolOutput, tracer: CallTracer): Promise<ToolOutput> {
+    const { rerun } = runtime;
+    const wider =
+      first.category === 'sandbox_denied' && !context.signal.aborted ? rerun?.wider(context.call, args, context.step, first) : null;
+    if (!rerun || wider === null || wider === undefined) return first;
+    const second = { ...context, call: { ...context.call, itemId: newRandomId() } };
+    try {
+      await rerun.begin(second.call, wider, context.step, context.events);
+      const approved = await this.#approve(second, runtime, wider, tracer, 'thisRun');
+      if (!approved.pass) return notAgain(first, approved.output);
+      return bothRuns(first, await tracer.handler(() => runOrAbort(second, runtime, wider, approved.value, tracer)));
+    } catch (error) {
+      if (error instanceof FatalToolError) throw error;
+      return bothRuns(first, outputOfError(error, second));
+    } finally {
+      runtime.settled?.(second.call);
+      closeItem(second);
+    }
   }
 }
+
+/** The last resort: an item that the runtime left open although its call has ended is closed as failed. */
+function closeItem({ events, call }: CallContext): void {
+  const handle = events.itemOf(call.itemId);
+  if (handle && !handle.completed && !handle.outlives) handle.complete(failedItem(handle.current));
+}
+
+const line = (text: string) => ({ type: 'text' as const, text });
+
+const notAgain = (first: ToolOutput, refused: ToolOutput): ToolOutput => ({
+  ...first,
+  category: refused.category,
+  interruptTurn: refused.interruptTurn,
+  content: [...first.content, line('\n\nIt did not run a second time, outside the sandbox. '), ...refused.content],
+});
+
+const bothRuns = (first: ToolOutput, second: ToolOutput): ToolOutput => ({
+  ...second,
+  content: [...first.content, line('\n\nThe user let it run once more, outside the sandbox. That run:\n'), ...second.content],
+});
 
 const hooked = ({ step, call }: CallContext, runtime: ToolRuntime, args: unknown): HookedCall => ({
   threadId: step.threadId,

@@ -145,6 +145,17 @@ export interface HookedForm<A> {
   payload(args: A, input: unknown): ToolPayload;
 }
 
+/**
+ * A second run of a call that the sandbox stopped, one level wider. It is a run of its own: with an item of its own, judged again, and
+ * begun only under an approval that was given for exactly that.
+ */
+export interface Rerun<A> {
+  /** The arguments of the second run; null when it is not to be offered. */
+  wider(call: ToolCall, args: A, step: StepFacts, first: ToolOutput): A | null;
+  /** As `begin`; the need for approval, the run and the end are those of the tool. */
+  begin(call: ToolCall, args: A, step: StepFacts, events: ToolEvents): Promise<void> | void;
+}
+
 /** What an exclusive call touches; two exclusive calls on different things may overlap. */
 export type ResourceClaim = string;
 
@@ -181,6 +192,8 @@ export interface ToolRuntime<A = unknown> {
   begin?(call: ToolCall, args: A, step: StepFacts, events: ToolEvents): Promise<void> | void;
   approvalNeed?(call: ToolCall, args: A, step: StepFacts): Promise<ApprovalNeed> | ApprovalNeed;
   run(invocation: Invocation<A>, signal: AbortSignal): Promise<ToolOutput>;
+  /** Offered when `run` came back as denied by the sandbox. */
+  readonly rerun?: Rerun<A>;
   /** Called once when the call has ended, run or not: frees what `begin` set aside. */
   settled?(call: ToolCall): void;
 }

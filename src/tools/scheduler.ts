@@ -1,11 +1,12 @@
 // The calls of one response: each starts when its item is complete, the results go back in call order. One scheduler serves one step.
+import { messageOf } from '../common/errors.ts';
 import type { ToolCallOutputItem } from '../protocol/response-item.ts';
 import type { ArtifactPort } from './artifacts.ts';
 import type { ToolEvents } from './events.ts';
 import type { ParallelGate } from './gates/parallel.ts';
 import { toHistoryItem } from './history-output.ts';
 import { claimOf, type Orchestrator } from './orchestrator.ts';
-import type { ToolOutput } from './result.ts';
+import { FatalToolError, failedOutput, type ToolOutput } from './result.ts';
 import type { ToolRouter } from './router.ts';
 import type { StepFacts, ToolCall } from './runtime.ts';
 
@@ -37,9 +38,16 @@ export class CallScheduler {
   readonly #options: SchedulerOptions;
   /** In call order; never reordered. */
   readonly #calls: Promise<FinishedCall>[] = [];
+  /** The first that came; written by `#failed` only. */
+  #fatal: FatalToolError | null = null;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+  }
+
+  /** Why the turn has to end once the results are recorded; null as long as the harness is whole. */
+  get fatal(): FatalToolError | null {
+    return this.#fatal;
   }
 
   get size(): number {
@@ -52,7 +60,7 @@ export class CallScheduler {
     const route = router.route(call.name, call.replyAs);
     const ticket = gate.take(route.type === 'found' ? claimOf(route.runtime) : { type: 'shared' });
     const finished = this.#run(call, route, ticket);
-    finished.catch(() => {}); // a fatal error is seen by whoever awaits the results
+    finished.catch(() => {}); // seen by whoever awaits the results
     this.#calls.push(finished);
   }
 
@@ -60,7 +68,9 @@ export class CallScheduler {
     const { orchestrator, step, events, signal, artifacts } = this.#options;
     const named = route.type === 'found' ? { ...call, name: route.name } : call;
     await this.#options.beforeCall();
-    const output = await orchestrator.run({ call: named, route, step, events, ticket, signal });
+    const output = await orchestrator
+      .run({ call: named, route, step, events, ticket, signal })
+      .catch((error: unknown) => this.#failed(error));
     if (output.interruptTurn) this.#options.interrupt();
     const item = await toHistoryItem(named, output, step.historyTokenLimit, artifacts);
     const finished = {
@@ -73,10 +83,16 @@ export class CallScheduler {
     return finished;
   }
 
-  /** All results in call order. Rejects with the first FatalToolError, after every call has ended. */
-  async results(): Promise<FinishedCall[]> {
-    const settled = await Promise.allSettled(this.#calls);
-    for (const one of settled) if (one.status === 'rejected') throw one.reason;
-    return settled.map((one) => (one as PromiseFulfilledResult<FinishedCall>).value);
+  /** The harness broke under a call: the call has its one output like any other, and the step ends with the error. */
+  #failed(error: unknown): ToolOutput {
+    this.#fatal ??= error instanceof FatalToolError ? error : new FatalToolError(messageOf(error));
+    return failedOutput('tool_error', `The call failed inside the harness: ${messageOf(error)} It may have had effects.`, {
+      uncertainOutcome: true,
+    });
+  }
+
+  /** All results in call order, when every call has ended. */
+  results(): Promise<FinishedCall[]> {
+    return Promise.all(this.#calls);
   }
 }

@@ -1,4 +1,5 @@
 import type { ToolEvents } from '../../src/tools/events.ts';
+import type { HookPort } from '../../src/tools/gates/hooks.ts';
 import type { ModelAbilities } from '../../src/tools/plan.ts';
 import { ToolRegistry } from '../../src/tools/registry.ts';
 import { textOutput } from '../../src/tools/result.ts';
@@ -106,3 +107,10 @@ export function recordingEvents(): ToolEvents & { warnings: string[]; log: strin
     warning: (message) => warnings.push(message),
   };
 }
+
+/** Nothing is hooked. */
+export const NO_HOOKS: HookPort = {
+  preToolUse: async () => ({ type: 'continue', context: [] }),
+  permissionRequest: async () => ({ type: 'ask' }),
+  postToolUse: async () => ({ type: 'keep', context: [] }),
+};

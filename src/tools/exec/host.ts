@@ -31,6 +31,8 @@ export interface ExecHost {
   spillPath(callId: string): string | null;
   /** Extra permissions per command may be asked for. */
   readonly additionalPermissions: boolean;
+  /** A command that the sandbox stopped may be offered to the user for a second run outside of it. */
+  readonly retryDenied: boolean;
   /** Session id → the turn that started it, while it may run: an interrupt ends what its turn started. */
   readonly startedIn: Map<number, string>;
 }
