@@ -9,6 +9,7 @@ import { checkEffort, sandboxPolicyFor, type ThreadSettings } from '../session/s
 import type { SkillCatalog } from '../session/skill-catalog.ts';
 import type { ThreadSetup } from '../session/thread-manager.ts';
 import type { FeatureSwitches } from './features.ts';
+import { type ExtensionServices, withExtensions } from './extension-services.ts';
 import type { HookServices } from './hook-services.ts';
 import type { McpServices } from './mcp-services.ts';
 import { type ModelClients, modelSource } from './model-source.ts';
@@ -88,6 +89,7 @@ export interface SetupPorts {
   toolbox: ThreadToolbox;
   hooks: HookServices;
   mcp: McpServices;
+  extensions: ExtensionServices;
   skills: SkillCatalog;
   /** Told to clients, each once. */
   warn(warnings: readonly ConfigWarning[]): void;
@@ -107,18 +109,16 @@ export async function setupThread(ports: SetupPorts, cwd: string | null, thread:
       settings.effort,
       () => models.bind(settings.modelProvider, settings.model).card,
     );
-  const hookSet = await hooks.load(loaded);
+  const extensions = await ports.extensions.forConfig(loaded);
+  const hookSet = await hooks.load(loaded, extensions.hooks);
   return {
     config,
     settings,
     models,
-    tools: (host) =>
-      toolbox.forThread(
-        host,
-        config,
-        hookSet,
-        mcp.forThread(host, loaded, () => configFor(source, folder, thread)),
-      ),
+    tools: (host) => {
+      const outside = mcp.forThread(host, loaded, () => configFor(source, folder, thread));
+      return toolbox.forThread(host, config, hookSet, withExtensions(outside, extensions));
+    },
     sandbox: (mode) => sandboxOf(config, mode),
     skills: async (at) => skills.scan(at === folder ? loaded : await configFor(source, at, thread)),
   };

@@ -54,3 +54,10 @@ export function rewritten(runtime: ToolRuntime, args: unknown, input: unknown): 
 /** The member `command` of an input, which is how hooks see commands and patches; undefined is left to the validation. */
 export const commandOf = (input: unknown): unknown =>
   typeof input === 'object' && input !== null && 'command' in input ? input.command : undefined;
+
+/** No hooks at all: every seat passes. */
+export const noHooks: HookPort = {
+  preToolUse: async () => ({ type: 'continue', context: [] }),
+  permissionRequest: async () => ({ type: 'ask' }),
+  postToolUse: async () => ({ type: 'keep', context: [] }),
+};
