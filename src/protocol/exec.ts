@@ -40,7 +40,16 @@ export type CommandExecResizeParams = Infer<typeof CommandExecResizeParams>;
 export const CommandExecResizeResponse = schema(() => z.object({}));
 export type CommandExecResizeResponse = Infer<typeof CommandExecResizeResponse>;
 
-export const CommandExecResponse = schema(() => z.object({ exitCode: z.int(), stderr: z.string(), stdout: z.string() }));
+/** The marks of a cut are there only when something was cut. */
+export const CommandExecResponse = schema(() =>
+  z.object({
+    exitCode: z.int(),
+    stderr: z.string(),
+    stderrCapReached: z.boolean().optional(),
+    stdout: z.string(),
+    stdoutCapReached: z.boolean().optional(),
+  }),
+);
 export type CommandExecResponse = Infer<typeof CommandExecResponse>;
 
 export const CommandExecTerminateParams = schema(() => z.object({ processId: z.string() }));

@@ -22,9 +22,6 @@ import { settingsOf } from '../thread-setup.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** The answer, with the marks of a cut; they are there only when something was cut. */
-type ExecResult = CommandExecResponse & { stdoutCapReached?: true; stderrCapReached?: true };
-
 function check(params: CommandExecParams): void {
   checkCommand('command/exec', params);
   const both = (a: unknown, b: unknown, names: string) => {
@@ -72,9 +69,9 @@ function captureFor(params: CommandExecParams, client: ClientSession): OutputCap
   return new OutputCapture(cap, streams ? sink : null);
 }
 
-function resultOf(exitCode: number, capture: OutputCapture, isCutMarked: boolean): ExecResult {
+function resultOf(exitCode: number, capture: OutputCapture, isCutMarked: boolean): CommandExecResponse {
   const [stdout, stderr] = [capture.read('stdout'), capture.read('stderr')];
-  const result: ExecResult = { exitCode, stdout: stdout.text, stderr: stderr.text };
+  const result: CommandExecResponse = { exitCode, stdout: stdout.text, stderr: stderr.text };
   if (isCutMarked && stdout.capReached) result.stdoutCapReached = true;
   if (isCutMarked && stderr.capReached) result.stderrCapReached = true;
   return result;
@@ -91,7 +88,7 @@ class CommandExec {
     this.#ports = ports;
   }
 
-  async run(params: CommandExecParams, { client, signal }: HandlerContext): Promise<ExecResult> {
+  async run(params: CommandExecParams, { client, signal }: HandlerContext): Promise<CommandExecResponse> {
     check(params);
     const tty = params.tty ?? false;
     const stdin = tty || (params.streamStdin ?? false);
