@@ -4,6 +4,8 @@ import {
   ListMcpServerStatusResponse,
   McpResourceReadParams,
   McpResourceReadResponse,
+  McpServerOauthLoginParams,
+  McpServerOauthLoginResponse,
   McpServerRefreshResponse,
   McpServerToolCallParams,
   McpServerToolCallResponse,
@@ -14,6 +16,7 @@ import { None, request } from './method-spec.ts';
 export const mcpRequests = {
   'config/mcpServer/reload': request(None, McpServerRefreshResponse, { scope: 'process' }),
   'mcpServerStatus/list': request(ListMcpServerStatusParams, ListMcpServerStatusResponse, { scope: 'process' }),
+  'mcpServer/oauth/login': request(McpServerOauthLoginParams, McpServerOauthLoginResponse, { scope: 'process' }),
   'mcpServer/resource/read': request(McpResourceReadParams, McpResourceReadResponse, { scope: 'process' }),
   'mcpServer/tool/call': request(McpServerToolCallParams, McpServerToolCallResponse, { scope: 'process' }),
 } as const;

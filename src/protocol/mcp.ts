@@ -202,3 +202,18 @@ export const McpServerToolCallResponse = schema(() =>
   }),
 );
 export type McpServerToolCallResponse = Infer<typeof McpServerToolCallResponse>;
+
+export const McpServerOauthLoginParams = schema(() =>
+  z.object({
+    clientRegistration: z.enum(['auto', 'cimd', 'dcr']).nullish(),
+    environmentId: z.string().nullish(),
+    name: z.string(),
+    scopes: z.array(z.string()).nullish(),
+    threadId: z.string().nullish(),
+    timeoutSecs: z.int().nullish(),
+  }),
+);
+export type McpServerOauthLoginParams = Infer<typeof McpServerOauthLoginParams>;
+
+export const McpServerOauthLoginResponse = schema(() => z.object({ authorizationUrl: z.string(), loginId: z.string().nullish() }));
+export type McpServerOauthLoginResponse = Infer<typeof McpServerOauthLoginResponse>;

@@ -5,6 +5,8 @@ import type { ConfigWriter } from '../config/edit.ts';
 import { formatPath } from '../config/key-path.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ProcessRunner } from '../exec/process.ts';
+import { storedLogin } from '../mcp/oauth-provider.ts';
+import { OAuthStore } from '../mcp/oauth-store.ts';
 import { McpPool } from '../mcp/pool.ts';
 import type { PooledServer } from '../mcp/server.ts';
 import type { ToolDefinition } from '../mcp/tool-definition.ts';
@@ -12,12 +14,16 @@ import { openTransport } from '../mcp/transport-port.ts';
 import type { EventSink } from '../session/ports.ts';
 import type { ToolHost } from '../session/thread-tools.ts';
 import { forwardElicitation } from '../tools/sources/mcp-elicitation.ts';
+import { McpLogins } from './mcp-logins.ts';
 import { mcpProcesses } from './mcp-process.ts';
 import { type McpServerPlan, mcpServerPlans, toolAllowed } from './mcp-specs.ts';
 import { McpThread } from './mcp-thread.ts';
 import type { Remember } from './mcp-tools.ts';
 
 export interface McpServicesOptions {
+  home: string;
+  /** The configuration without a folder. */
+  load(): Promise<LoadedConfig>;
   env: NodeJS.ProcessEnv;
   runner: ProcessRunner;
   sink: EventSink;
@@ -36,6 +42,8 @@ const approvalKey = (server: string, serverKey: string, tool: ToolDefinition): s
 
 export class McpServices {
   readonly #options: McpServicesOptions;
+  readonly logins: McpLogins;
+  readonly #store: OAuthStore;
   readonly #pool: McpPool;
   readonly #threads = new Map<string, Loaded>();
   /** Approvals for good that were given in this process; those of earlier ones are in the configuration. */
@@ -43,7 +51,22 @@ export class McpServices {
 
   constructor(options: McpServicesOptions) {
     this.#options = options;
-    this.#pool = new McpPool(openTransport({ processes: mcpProcesses(options.runner) }));
+    this.#store = new OAuthStore(options.home);
+    this.#pool = new McpPool(
+      openTransport({
+        processes: mcpProcesses(options.runner),
+        auth: ({ transport }) => {
+          const given = transport.type !== 'http' || Object.keys(transport.headers).some((name) => name.toLowerCase() === 'authorization');
+          return given ? undefined : storedLogin(this.#store, transport.url);
+        },
+      }),
+    );
+    this.logins = new McpLogins({
+      store: this.#store,
+      sink: options.sink,
+      tableOf: async (name, threadId) => this.find(name, threadId)?.plan.table ?? (await options.load()).config.mcp_servers?.[name],
+      connected: () => this.reload(),
+    });
   }
 
   forThread(host: ToolHost, loaded: LoadedConfig, load: () => Promise<LoadedConfig>): McpThread {
@@ -76,6 +99,11 @@ export class McpServices {
     );
     this.#pool.retire();
     for (const one of fresh) one?.thread.reload(one.plans);
+  }
+
+  /** The servers that a thread has started. */
+  namesOf(threadId: string): readonly string[] {
+    return this.#threads.get(threadId)?.thread.names ?? [];
   }
 
   /** The server as a thread has it, or as any thread does. */
@@ -119,7 +147,12 @@ export class McpServices {
     }
   }
 
+  loggedIn(url: string): boolean {
+    return this.#store.get(url)?.tokens !== undefined;
+  }
+
   closeAll(): Promise<void> {
+    this.logins.cancelAll();
     return this.#pool.closeAll();
   }
 
@@ -133,11 +166,11 @@ export class McpServices {
       ['command', 'url'].some((key) => origins.get(formatPath(['mcp_servers', server, key]))?.layer.kind === 'user');
     return {
       holds: (server, serverKey, tool) => this.#approved.has(approvalKey(server, serverKey, tool)),
-      forServer: (server) => (isUsers(server) ? (serverKey, tool) => this.#store(server, serverKey, tool) : null),
+      forServer: (server) => (isUsers(server) ? (serverKey, tool) => this.#keepApproval(server, serverKey, tool) : null),
     };
   }
 
-  async #store(server: string, serverKey: string, tool: ToolDefinition): Promise<string | null> {
+  async #keepApproval(server: string, serverKey: string, tool: ToolDefinition): Promise<string | null> {
     this.#approved.add(approvalKey(server, serverKey, tool));
     const at = ['mcp_servers', server, 'tools', tool.name];
     try {

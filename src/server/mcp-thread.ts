@@ -109,6 +109,10 @@ export class McpThread {
     return tools;
   }
 
+  get names(): readonly string[] {
+    return [...this.#held.keys()];
+  }
+
   find(name: string): { server: PooledServer; plan: McpServerPlan; timeoutMs: number } | undefined {
     const held = this.#held.get(name);
     return held?.lease ? { server: held.lease.server, plan: held.plan, timeoutMs: held.plan.toolTimeoutMs } : undefined;

@@ -25,6 +25,8 @@ export interface CatalogPorts {
   hooks?(cwd: string): Promise<Omit<HooksListEntry, 'cwd'>>;
   /** What is known of a server that was started, in a thread or in any; undefined when it was not. */
   mcpServer?(name: string, threadId: string | null): Promise<McpServerStatus | undefined>;
+  /** Servers that a thread has beside those of the configuration here: of its folder, or its own. */
+  mcpServerNames?(threadId: string): readonly string[];
 }
 
 interface ListRequest {
@@ -85,8 +87,12 @@ const idleServer = (name: string, server: McpServerTable): McpServerStatus => ({
 
 async function mcpServersOf(ports: CatalogPorts, only: string | null, threadId: string | null): Promise<McpServerStatus[]> {
   const { config } = await ports.load(process.cwd());
-  const named = Object.entries(config.mcp_servers ?? {}).filter(([name]) => only === null || name === only);
-  return Promise.all(named.map(async ([name, server]) => (await ports.mcpServer?.(name, threadId)) ?? idleServer(name, server)));
+  const tables = new Map(Object.entries(config.mcp_servers ?? {}));
+  const names = [...new Set([...tables.keys(), ...((threadId && ports.mcpServerNames?.(threadId)) || [])])];
+  const statuses = names
+    .filter((name) => only === null || name === only)
+    .map(async (name) => (await ports.mcpServer?.(name, threadId)) ?? idleServer(name, tables.get(name) ?? {}));
+  return Promise.all(statuses);
 }
 
 const foldersOf = (cwds: readonly string[] | null | undefined): readonly string[] => (cwds?.length ? cwds : [process.cwd()]);

@@ -8,12 +8,13 @@ import type { HandlersFor } from '../handler.ts';
 import type { McpServices } from '../mcp-services.ts';
 import { toolAllowed } from '../mcp-specs.ts';
 
-type Methods = 'mcpServer/resource/read' | 'mcpServer/tool/call';
+type Methods = 'mcpServer/oauth/login' | 'mcpServer/resource/read' | 'mcpServer/tool/call';
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function mcpHandlers(services: McpServices): HandlersFor<Methods> {
   return {
+    'mcpServer/oauth/login': (params) => services.logins.login(params),
     'mcpServer/resource/read': async ({ server, threadId, uri, originCallId }, { signal }) => {
       const result = await services.request({ name: server, threadId: threadId ?? null }, 'resources/read', { uri }, signal);
       return { contents: Array.isArray(result.contents) ? result.contents.filter(isObject) : [], originCallId: originCallId ?? null };
@@ -45,9 +46,14 @@ const runtimeStatusOf = (state: ServerState): McpServerStatus['runtimeStatus'] =
   }
 };
 
-const authStatusOf = ({ url, bearer_token_env_var: token }: McpServerTable, needsLogin: boolean): McpServerStatus['authStatus'] => {
+const authStatusOf = (
+  { url, bearer_token_env_var: token }: McpServerTable,
+  needsLogin: boolean,
+  loggedIn: boolean,
+): McpServerStatus['authStatus'] => {
   if (url === undefined) return 'unsupported';
   if (token !== undefined) return 'bearerToken';
+  if (loggedIn) return 'oAuth';
   return needsLogin ? 'notLoggedIn' : 'unknown';
 };
 
@@ -71,7 +77,7 @@ export async function mcpServerStatus(services: McpServices, name: string, threa
   const info = catalogue?.server;
   return {
     name,
-    authStatus: authStatusOf(plan.table, state.type === 'failed' && state.needsLogin),
+    authStatus: authStatusOf(plan.table, state.type === 'failed' && state.needsLogin, url !== undefined && services.loggedIn(url)),
     runtimeStatus: runtimeStatusOf(state),
     httpOrigin: url !== undefined && URL.canParse(url) ? new URL(url).origin : null,
     serverInfo: info ? { name: info.name, title: info.title, version: info.version, websiteUrl: info.websiteUrl } : null,
