@@ -96,6 +96,8 @@ export class Daemon {
       sink: this.#subscriptions,
     });
     this.#mcp = new McpServices({
+      home: options.home,
+      load: () => configFor(this.#source, null, null),
       env: options.env,
       runner: this.#exec.runner,
       sink: this.#subscriptions,
@@ -146,6 +148,7 @@ export class Daemon {
           const loaded = await load(cwd);
           return this.#hooks.list(loaded, await this.#extensions.runningHooks(loaded));
         },
+        mcpServerNames: (threadId) => this.#mcp.namesOf(threadId),
         mcpServer: (name, threadId) => mcpServerStatus(this.#mcp, name, threadId),
       }),
       ...switchHandlers({
