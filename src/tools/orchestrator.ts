@@ -185,8 +185,7 @@ export class Orchestrator {
    */
   async #again(context: CallContext, runtime: ToolRuntime, args: unknown, first: ToolOutput, tracer: CallTracer): Promise<ToolOutput> {
     const { rerun } = runtime;
-    const wider =
-      first.category === 'sandbox_denied' && !context.signal.aborted ? rerun?.wider(context.call, args, context.step, first) : null;
+    const wider = first.category === 'sandbox_denied' && !context.signal.aborted ? rerun?.wider(context.call, args, context.step) : null;
     if (!rerun || wider === null || wider === undefined) return first;
     const second = { ...context, call: { ...context.call, itemId: newRandomId() } };
     try {

@@ -151,7 +151,7 @@ export interface HookedForm<A> {
  */
 export interface Rerun<A> {
   /** The arguments of the second run; null when it is not to be offered. */
-  wider(call: ToolCall, args: A, step: StepFacts, first: ToolOutput): A | null;
+  wider(call: ToolCall, args: A, step: StepFacts): A | null;
   /** As `begin`; the need for approval, the run and the end are those of the tool. */
   begin(call: ToolCall, args: A, step: StepFacts, events: ToolEvents): Promise<void> | void;
 }

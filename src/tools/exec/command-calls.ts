@@ -10,7 +10,7 @@ import { exitCodeOf } from '../../exec/sessions.ts';
 import type { CommandExecutionSource } from '../../protocol/item.ts';
 import type { PatchCalls } from '../patch/patch-calls.ts';
 import { takeOverPatch } from '../patch/patch-in-command.ts';
-import { failedOutput, ToolError, type ToolOutput, textOf, textOutput } from '../result.ts';
+import { failedOutput, ToolError, type ToolOutput, textOutput } from '../result.ts';
 import type { ApprovalNeed, Invocation, Rerun, StepFacts, ToolCall } from '../runtime.ts';
 import { failedItem } from '../terminal-item.ts';
 import { type CommandPlan, type CommandRequest, planCommand } from './command-plan.ts';
@@ -77,7 +77,6 @@ const requestOf = (args: ExecArgs): CommandRequest => ({
 
 const clampYield = (asked: number | undefined): number => Math.min(YIELD_MS.most, Math.max(YIELD_MS.least, asked ?? YIELD_MS.usual));
 
-const OUTPUT_MARK = '\nOutput:\n';
 /** Characters of the first output in the question whether to run again. */
 const SHOWN_OUTPUT = 1_000;
 
@@ -134,8 +133,8 @@ export class CommandCalls {
   readonly #patches: PatchCalls;
   /** By item id, from begin to the end of the call. */
   readonly #prepared = new Map<string, Prepared>();
-  /** Items of calls that ran a command, until the call has ended. */
-  readonly #commands = new Set<string>();
+  /** What commands printed that the sandbox stopped, by item id, until the call has ended. */
+  readonly #denied = new Map<string, string>();
 
   constructor(host: ExecHost, patches: PatchCalls) {
     this.#host = host;
@@ -166,7 +165,7 @@ export class CommandCalls {
   /** A call that was not let through gives its number back. */
   settled(call: ToolCall): void {
     this.#patches.settled(call);
-    this.#commands.delete(call.itemId);
+    this.#denied.delete(call.itemId);
     const prepared = this.#prepared.get(call.itemId);
     this.#prepared.delete(call.itemId);
     if (prepared) this.#host.sessions.releaseId(prepared.sessionId);
@@ -178,7 +177,6 @@ export class CommandCalls {
     const prepared = this.#prepared.get(call.itemId);
     this.#prepared.delete(call.itemId);
     if (!prepared) throw new ToolError('tool_error', 'The command was not prepared. Nothing was run.');
-    this.#commands.add(call.itemId);
     const { plan, sessionId, manner } = prepared;
     const handle = events.itemOf(call.itemId);
     if (plan.fault) {
@@ -260,26 +258,27 @@ export class CommandCalls {
     const policy = step.approvalPolicy as ApprovalPolicy;
     const hint = hintOfDenial(started, outcome, output, plan, canAskFor(policy, 'sandbox'), policyName(policy));
     const text = this.#report(started, args, { type: 'exited', exitCode: exitCodeOf(outcome) }, hint, output) + prunedNote(started);
-    if (hint) return failedOutput('sandbox_denied', text);
+    if (hint) {
+      this.#denied.set(session.itemId, output.text);
+      return failedOutput('sandbox_denied', text);
+    }
     return exitCodeOf(outcome) === 0 ? textOutput(text) : failedOutput('tool_error', text);
   }
 
   /** The same command outside the sandbox, after the sandbox stopped it; null where that is switched off or nobody can be asked. */
-  wider(call: ToolCall, args: ExecArgs, step: StepFacts, first: ToolOutput): ExecArgs | null {
-    if (!this.#commands.has(call.itemId)) return null; // a patch
-    const asked = this.#host.retryDenied && (args.sandbox_permissions ?? 'use_default') === 'use_default';
-    if (!asked || !canAskFor(step.approvalPolicy as ApprovalPolicy, 'sandbox')) return null;
-    const text = textOf(first);
-    const output = text.slice(text.indexOf(OUTPUT_MARK) + OUTPUT_MARK.length);
-    const justification = `The sandbox stopped this command. Run it again, from its beginning and outside the sandbox? What it did before stays done. Its output so far:\n${tailOf(output.trim(), SHOWN_OUTPUT)}`;
+  wider(call: ToolCall, args: ExecArgs, step: StepFacts): ExecArgs | null {
+    const printed = this.#denied.get(call.itemId);
+    if (printed === undefined || !this.#host.retryDenied || (args.sandbox_permissions ?? 'use_default') !== 'use_default') return null;
+    if (!canAskFor(step.approvalPolicy as ApprovalPolicy, 'sandbox')) return null;
+    const justification = `The sandbox stopped this command. Run it again, from its beginning and outside the sandbox? What it did before stays done. Its output so far:\n${tailOf(printed.trim(), SHOWN_OUTPUT)}`;
     return { ...args, sandbox_permissions: 'require_escalated', justification };
   }
 }
 
 /** How the tools of `calls` run a command once more. */
 export const rerunOf = <A extends ExecArgs>(calls: CommandCalls, mannerOf: (args: A) => CommandManner): Rerun<A> => ({
-  wider: (call, args, step, first) => {
-    const wider = calls.wider(call, args, step, first);
+  wider: (call, args, step) => {
+    const wider = calls.wider(call, args, step);
     return wider && { ...args, ...wider };
   },
   begin: (call, args, step, events) => calls.begin(call, args, step, events, { ...mannerOf(args), again: true }),
