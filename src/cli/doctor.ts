@@ -118,7 +118,7 @@ async function shellAndTerminal(env: NodeJS.ProcessEnv): Promise<Finding[]> {
 
 async function threads(home: string): Promise<Finding> {
   try {
-    return ok('threads', `${(await new ThreadStore(home).list()).length} stored`);
+    return ok('threads', `${await new ThreadStore(home).count()} stored`);
   } catch (error) {
     return failure('threads', `the stored threads cannot be listed: ${messageOf(error)}`, `Look at ${home}/sessions.`);
   }

@@ -61,6 +61,8 @@ export type RolloutLine =
       model: string;
       modelProvider: string;
       turns: number;
+      gitInfo?: unknown;
+      external?: boolean;
     };
 
 export type RolloutLineType = RolloutLine['type'];

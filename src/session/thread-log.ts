@@ -17,7 +17,7 @@ export class ThreadLog implements RolloutSink {
     this.#state = state;
     this.#begun = options.begun;
     this.#sink = state.path
-      ? new RolloutWriter(state.path, { continues: options.begun && !options.endsWhole, onFault: options.onFault })
+      ? new RolloutWriter(state.path, { tornEnd: options.begun && !options.endsWhole, onFault: options.onFault })
       : nowhere;
   }
 
@@ -65,7 +65,7 @@ export class ThreadLog implements RolloutSink {
   }
 
   summary(): void {
-    const { preview, name, updatedAt, settings, turns } = this.#state;
+    const { preview, name, updatedAt, settings, turns, gitInfo, external } = this.#state;
     this.append({
       type: 'summary',
       preview,
@@ -75,6 +75,8 @@ export class ThreadLog implements RolloutSink {
       model: settings.model,
       modelProvider: settings.modelProvider,
       turns: turns.length,
+      ...(gitInfo ? { gitInfo } : {}),
+      ...(external ? { external } : {}),
     });
   }
 

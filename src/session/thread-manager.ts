@@ -13,10 +13,12 @@ import { type MetaLine, ROLLOUT_VERSION } from '../protocol/rollout.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
-import { lockRollout } from './rollout/lock.ts';
+import { lockThread } from './rollout/lock.ts';
+import { Outlines, type RolloutOutline } from './rollout/outline.ts';
 import { newRolloutPath, type StoredFile } from './rollout/paths.ts';
 import { recover } from './rollout/recovery.ts';
 import { type LostQuestion, type ReplayedThread, replayRollout } from './rollout/replay.ts';
+import { lostMeta } from './rollout/summary.ts';
 import { checkPatch, patchSettings, type SettingsPatch, type ThreadSettings, withSandbox } from './settings.ts';
 import type { SkillScan } from './skills.ts';
 import { Thread } from './thread.ts';
@@ -61,6 +63,7 @@ export class ThreadManager {
   readonly #loaded = new Map<string, Thread>();
   /** One load, move or delete of a thread at a time. */
   readonly #locks = new KeyedLock();
+  readonly #outlines = new Outlines();
 
   constructor(ports: ManagerPorts) {
     this.#ports = ports;
@@ -136,7 +139,7 @@ export class ThreadManager {
 
   #lock(state: ThreadState): () => void {
     if (!state.path) return () => {};
-    const lock = lockRollout(state.path);
+    const lock = lockThread(this.#ports.home, state.meta.id);
     if (lock.ok) return lock.release;
     throw invalidRequest(
       `thread ${state.meta.id} is in use: another process (pid ${lock.ownerPid}) is its writer. Close it there, or fork it.`,
@@ -163,7 +166,7 @@ export class ThreadManager {
 
   async #load(stored: StoredFile, options: { patch: SettingsPatch; config: Record<string, unknown> | null }): Promise<Thread> {
     const replay = await this.#replay(stored);
-    const meta = replay.meta ?? this.#lostMeta(stored);
+    const meta = replay.meta ?? lostMeta(stored);
     const cwd = options.patch.cwd ?? (typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null);
     const setup = await this.#ports.setup(cwd, options.config ?? meta.config);
     const settings = settingsFor(setup, patchSettings(setup.settings, replay.settings as SettingsPatch), options.patch);
@@ -174,10 +177,6 @@ export class ThreadManager {
     if (replay.skippedLines > 0)
       thread.state.loadWarnings.push(`${replay.skippedLines} damaged lines in the record of this thread were skipped.`);
     return thread;
-  }
-
-  #lostMeta(stored: StoredFile): MetaLine {
-    return { ...this.#newMeta(null, null, null), id: stored.threadId };
   }
 
   async #replay(stored: StoredFile): Promise<ReplayedThread> {
@@ -191,12 +190,19 @@ export class ThreadManager {
     return replay;
   }
 
-  /** The state of a thread for reading, loaded or not. */
-  async read(threadId: string): Promise<{ loaded: Thread } | { stored: StoredFile; replay: ReplayedThread }> {
+  /** A thread for reading: the loaded one, or its file. */
+  async read(threadId: string): Promise<{ loaded: Thread } | { stored: StoredFile }> {
     const loaded = this.#loaded.get(threadId);
-    if (loaded) return { loaded };
-    const stored = await this.#stored(threadId);
-    return { stored, replay: await this.#replay(stored) };
+    return loaded ? { loaded } : { stored: await this.#stored(threadId) };
+  }
+
+  /** Where the turns of a thread that is not loaded lie. */
+  async outline(stored: StoredFile): Promise<RolloutOutline> {
+    try {
+      return await this.#outlines.of(stored.file);
+    } catch (error) {
+      throw invalidRequest(`thread ${stored.threadId} cannot be read: ${messageOf(error)}`);
+    }
   }
 
   /** A new thread with the turns of another up to a point. */
@@ -236,10 +242,12 @@ export class ThreadManager {
       if (found.loaded.state.ephemeral) throw invalidRequest(`thread ${threadId} is ephemeral and cannot be forked`);
       return found.loaded.state;
     }
-    const meta = found.replay.meta ?? this.#lostMeta(found.stored);
-    const cwd = typeof found.replay.settings.cwd === 'string' ? found.replay.settings.cwd : null;
+    const { stored } = found;
+    const replay = await this.#replay(stored);
+    const meta = replay.meta ?? lostMeta(stored);
+    const cwd = typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null;
     const setup = await this.#ports.setup(cwd, meta.config);
-    return stateFromReplay(found.replay, meta, found.stored.file, patchSettings(setup.settings, found.replay.settings as SettingsPatch));
+    return stateFromReplay(replay, meta, stored.file, patchSettings(setup.settings, replay.settings as SettingsPatch));
   }
 
   /** Stops and unloads a thread; nothing when it is not loaded. */
@@ -280,6 +288,7 @@ export class ThreadManager {
 
   async closeAll(): Promise<void> {
     await Promise.all([...this.#loaded.keys()].map((id) => this.unload(id)));
+    await this.store.close();
   }
 }
 

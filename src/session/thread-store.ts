@@ -1,132 +1,176 @@
-// Threads on disk: which exist, what a list shows of them, and where they lie. Summaries come from the ends of a file and are kept by its
-// size and time; no list reads whole files.
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+// Threads on disk: which exist, what a list shows of them, and where they lie. Pages come from the index, brought up to date first by what
+// can have changed: folders with other names in them, threads that are or were held, and the rows of the page itself.
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type MetaLine, type RolloutLine, readRolloutLine } from '../protocol/rollout.ts';
-import { archivedPath, findRollouts, type StoredFile, unarchivedPath } from './rollout/paths.ts';
-import { previewOf } from './thread-view.ts';
+import { messageOf } from '../common/errors.ts';
+import { logger } from '../common/log.ts';
+import { inParallel } from './in-parallel.ts';
+import { type FileState, ThreadIndex } from './index-store.ts';
+import { changedThreads, forgetLock } from './rollout/lock.ts';
+import {
+  archivedPath,
+  findRollouts,
+  guessRollout,
+  type RolloutFolder,
+  rolloutFolders,
+  rolloutsIn,
+  type StoredFile,
+  unarchivedPath,
+} from './rollout/paths.ts';
+import { readSummary, type StoredThread } from './rollout/summary.ts';
+import { type Listed, matchesQuery, pageOfThreads, type ThreadQuery } from './thread-query.ts';
 
-export interface StoredThread extends StoredFile {
-  meta: MetaLine;
-  preview: string;
-  name: string | null;
-  updatedAt: number;
-  cwd: string;
-  model: string | null;
-  modelProvider: string;
-  turns: number;
-}
+export type { StoredThread } from './rollout/summary.ts';
 
-const HEAD_BYTES = 64 * 1024;
-const TAIL_BYTES = 64 * 1024;
+/** A folder's time of change counts only when it lies this far back: within one tick of the clock more names may come. */
+const SETTLED_MS = 100;
+/** Files that are opened at once. */
+const READERS = 16;
+/** A page whose rows keep changing is given as it is after this many looks. */
+const LOOKS = 3;
 
-async function readRange(handle: FileHandle, start: number, length: number): Promise<string> {
-  const buffer = Buffer.alloc(length);
-  const { bytesRead } = await handle.read(buffer, 0, length, start);
-  return buffer.toString('utf8', 0, bytesRead);
-}
-
-function linesOf(text: string): RolloutLine[] {
-  const lines: RolloutLine[] = [];
-  for (const part of text.split('\n')) {
-    if (part === '') continue;
-    const reading = readRolloutLine(part);
-    if (reading.type === 'line') lines.push(reading.line);
-  }
-  return lines;
-}
-
-interface Ends {
-  head: RolloutLine[];
-  tail: RolloutLine[];
-}
-
-async function readEnds(file: string, size: number): Promise<Ends> {
-  const handle = await open(file, 'r');
+async function stateOf(file: string): Promise<FileState | null> {
   try {
-    const head = linesOf(await readRange(handle, 0, Math.min(size, HEAD_BYTES)));
-    if (size <= HEAD_BYTES) return { head, tail: head };
-    return { head, tail: linesOf(await readRange(handle, Math.max(0, size - TAIL_BYTES), TAIL_BYTES)) };
-  } finally {
-    await handle.close();
+    const found = await stat(file);
+    return found.isFile() ? { size: found.size, mtimeMs: found.mtimeMs } : null;
+  } catch {
+    return null; // gone since its name was read, or not readable: no list fails for it
   }
 }
 
-function firstText(lines: readonly RolloutLine[]): string {
-  for (const line of lines) {
-    if (line.type !== 'item' || line.item.type !== 'userMessage') continue;
-    const text = line.item.content.find((part) => part.type === 'text');
-    if (text?.type === 'text') return previewOf(text.text);
-  }
-  return '';
-}
-
-function threadOf(stored: StoredFile, { head, tail }: Ends, mtimeMs: number): StoredThread | null {
-  const meta = head.find((line) => line.type === 'meta');
-  if (!meta) return null;
-  const summary = tail.findLast((line) => line.type === 'summary') ?? head.findLast((line) => line.type === 'summary');
-  const settings = (head.find((line) => line.type === 'settings')?.settings ?? {}) as {
-    cwd?: string;
-    model?: string;
-    modelProvider?: string;
-  };
-  const name = tail.findLast((line) => line.type === 'name');
-  const started = head.some((line) => line.type === 'turnStarted');
-  return {
-    ...stored,
-    meta,
-    preview: summary?.preview || firstText(head),
-    name: name ? name.name : (summary?.name ?? null),
-    updatedAt: summary?.updatedAt ?? Math.floor(mtimeMs / 1000),
-    cwd: summary?.cwd ?? settings.cwd ?? '',
-    model: summary?.model ?? settings.model ?? null,
-    modelProvider: summary?.modelProvider ?? settings.modelProvider ?? '',
-    turns: Math.max(summary?.turns ?? 0, started ? 1 : 0),
-  };
-}
-
-interface Cached {
-  size: number;
-  mtimeMs: number;
-  thread: StoredThread | null;
-}
+export const listedOf = (stored: StoredThread): Listed => ({
+  id: stored.threadId,
+  createdAt: stored.meta.createdAt,
+  updatedAt: stored.updatedAt,
+  cwd: stored.cwd,
+  modelProvider: stored.modelProvider,
+  source: stored.meta.source,
+  originator: stored.meta.originator,
+  parentThreadId: stored.meta.parentThreadId,
+  preview: stored.preview,
+  name: stored.name,
+});
 
 export class ThreadStore {
   readonly #home: string;
-  /** By file: what its ends said when it had this size and time. */
-  readonly #cache = new Map<string, Cached>();
+  /** Opened at the first list; null where there can be none. */
+  #index: Promise<ThreadIndex | null> | undefined;
+  /** The running look at what has changed; those who come meanwhile wait for it and for one more. */
+  #refresh: Promise<void> = Promise.resolve();
 
   constructor(home: string) {
     this.#home = home;
   }
 
-  /** Every stored thread that has a readable header. */
-  async list(): Promise<StoredThread[]> {
-    const files = await findRollouts(this.#home);
-    const threads = await Promise.all(files.map((file) => this.#summary(file)));
-    return threads.filter((thread) => thread !== null);
+  /** The index, as far as what lies on disk is in it. */
+  async freshIndex(): Promise<ThreadIndex | null> {
+    this.#index ??= ThreadIndex.open(this.#home);
+    const index = await this.#index;
+    if (!index) return null;
+    const refresh = this.#refresh.then(() => this.#update(index));
+    this.#refresh = refresh.catch(() => {});
+    try {
+      await refresh;
+      return index;
+    } catch (error) {
+      logger().warn({ error: messageOf(error) }, 'the index of threads cannot be read; the files are');
+      return null;
+    }
+  }
+
+  /** Threads with a turn, in the order asked for. */
+  async page(query: ThreadQuery): Promise<{ page: StoredThread[]; more: boolean }> {
+    const index = await this.freshIndex();
+    return index ? this.#indexedPage(index, query) : this.#scannedPage(query);
+  }
+
+  async #indexedPage(index: ThreadIndex, query: ThreadQuery): Promise<{ page: StoredThread[]; more: boolean }> {
+    for (let look = 1; ; look++) {
+      const rows = index.page(query);
+      const page = rows.slice(0, query.limit);
+      const changed = await this.#reread(
+        index,
+        page.map(({ thread, size, mtimeMs }) => ({ ...thread, size, mtimeMs })),
+      );
+      if (!changed || look === LOOKS) return { page: page.map(({ thread }) => thread), more: rows.length > query.limit };
+    }
+  }
+
+  /** How many files of threads there are, archived ones among them. */
+  async count(): Promise<number> {
+    return (await findRollouts(this.#home)).length;
+  }
+
+  /** Without an index every file is looked at. */
+  async #scannedPage(query: ThreadQuery): Promise<{ page: StoredThread[]; more: boolean }> {
+    const files = (await findRollouts(this.#home)).filter(({ archived }) => archived === query.archived);
+    const found = (await inParallel(READERS, files, (file) => this.summaryOf(file))).filter((thread) => thread !== null);
+    const threads = found.filter((thread) => thread.turns > 0).map((thread) => ({ ...listedOf(thread), thread }));
+    const { page, more } = pageOfThreads(
+      threads.filter((thread) => matchesQuery(thread, query)),
+      query,
+    );
+    return { page: page.map(({ thread }) => thread), more };
+  }
+
+  async #update(index: ThreadIndex): Promise<void> {
+    const [folders, changed] = await Promise.all([rolloutFolders(this.#home), changedThreads(this.#home)]);
+    const known = index.folders();
+    const present = new Set(folders.map(({ dir }) => dir));
+    for (const dir of known.keys()) if (!present.has(dir)) index.folderGone(dir);
+    const times = await Promise.all(folders.map(({ dir }) => folderTime(dir)));
+    for (const [i, folder] of folders.entries()) {
+      const time = times[i];
+      if (time !== null && time !== known.get(folder.dir)) await this.#readFolder(index, folder, time);
+    }
+    await Promise.all(changed.map(({ seen }) => seen()));
+    await this.#reread(index, index.states(changed.map(({ threadId }) => threadId)));
+  }
+
+  async #readFolder(index: ThreadIndex, folder: RolloutFolder, time: number): Promise<void> {
+    const files = await rolloutsIn(folder);
+    const known = index.filesIn(folder.dir);
+    const fresh = files.filter(({ file }) => !known.delete(file));
+    const read = await inParallel(READERS, fresh, async (stored) => ({ stored, state: await this.#read(stored) }));
+    index.change(() => {
+      // Removed first: a file that was moved here is known under its old place.
+      for (const threadId of known.values()) index.remove(threadId);
+      for (const { stored, state } of read) if (state) index.put(stored, state);
+      index.folderRead(folder.dir, Date.now() - time > SETTLED_MS ? time : 0);
+    });
+  }
+
+  async #read(stored: StoredFile): Promise<(FileState & { thread: StoredThread | null }) | null> {
+    const state = await stateOf(stored.file);
+    if (!state) return null;
+    const thread = await readSummary(stored, state).catch(() => null);
+    return { ...state, thread };
+  }
+
+  /** Looks whether files are as their rows say, and puts right what is not. True when something was wrong. */
+  async #reread(index: ThreadIndex, rows: readonly (StoredFile & FileState)[]): Promise<boolean> {
+    const found = await inParallel(READERS, rows, async (row) => ({ row, state: await stateOf(row.file) }));
+    const wrong = found.filter(({ row, state }) => state?.size !== row.size || state.mtimeMs !== row.mtimeMs);
+    const read = await inParallel(READERS, wrong, async ({ row }) => ({ row, read: await this.#read(row) }));
+    if (read.length === 0) return false;
+    index.change(() => {
+      for (const { row, read: now } of read) {
+        const { threadId, file, archived } = row;
+        if (now) index.put({ threadId, file, archived }, now);
+        else index.remove(threadId);
+      }
+    });
+    return true;
   }
 
   /** The file of a thread, wherever it lies. */
   async find(threadId: string): Promise<StoredFile | null> {
-    return (await findRollouts(this.#home)).find((file) => file.threadId === threadId) ?? null;
+    return guessRollout(this.#home, threadId) ?? (await findRollouts(this.#home)).find((file) => file.threadId === threadId) ?? null;
   }
 
-  async summaryOf(stored: StoredFile): Promise<StoredThread | null> {
-    return this.#summary(stored);
-  }
-
-  async #summary(stored: StoredFile): Promise<StoredThread | null> {
-    try {
-      const { size, mtimeMs } = await stat(stored.file);
-      const cached = this.#cache.get(stored.file);
-      if (cached?.size === size && cached.mtimeMs === mtimeMs) return cached.thread;
-      const thread = size === 0 ? null : threadOf(stored, await readEnds(stored.file, size), mtimeMs);
-      this.#cache.set(stored.file, { size, mtimeMs, thread });
-      return thread;
-    } catch {
-      return null; // gone since the folder was read, or not readable: no list fails for it
-    }
+  /** What a list shows of one thread, from its file. */
+  async summaryOf({ threadId, file, archived }: StoredFile): Promise<StoredThread | null> {
+    return (await this.#read({ threadId, file, archived }))?.thread ?? null;
   }
 
   async archive(stored: StoredFile): Promise<string> {
@@ -140,19 +184,31 @@ export class ThreadStore {
   async #move(from: string, to: string): Promise<string> {
     await mkdir(path.dirname(to), { recursive: true, mode: 0o700 });
     await rename(from, to);
-    this.#cache.delete(from);
     return to;
   }
 
   async remove(stored: StoredFile): Promise<void> {
     await rm(stored.file, { force: true });
-    await rm(`${stored.file}.lock`, { force: true });
+    forgetLock(this.#home, stored.threadId);
     await rm(this.artifactsOf(stored.threadId), { recursive: true, force: true });
-    this.#cache.delete(stored.file);
   }
 
   /** Where the artifacts of a thread lie. */
   artifactsOf(threadId: string): string {
     return path.join(this.#home, 'artifacts', threadId);
+  }
+
+  async close(): Promise<void> {
+    const index = await this.#index;
+    await this.#refresh;
+    index?.close();
+  }
+}
+
+async function folderTime(dir: string): Promise<number | null> {
+  try {
+    return (await stat(dir)).mtimeMs;
+  } catch {
+    return null;
   }
 }

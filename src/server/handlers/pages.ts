@@ -4,9 +4,10 @@ import type { ThreadItem } from '../../protocol/item.ts';
 import type { SortDirection } from '../../protocol/primitives.ts';
 import type { ThreadItemEntry } from '../../protocol/thread.ts';
 import type { TurnItemsView, Turn as WireTurn } from '../../protocol/turn.ts';
+import type { Position } from '../../session/thread-query.ts';
 import { type TurnRecord, wireTurn } from '../../session/turn-record.ts';
 
-export const DEFAULT_PAGE = 25;
+const DEFAULT_PAGE = 25;
 const MAX_PAGE = 1000;
 
 export interface PageRequest {
@@ -21,29 +22,49 @@ export interface Page<T> {
   backwardsCursor: string | null;
 }
 
-interface Cursor {
-  /** The key of the entry that the page begins after. */
-  after: string;
-}
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-export const encodeCursor = (after: string): string => Buffer.from(JSON.stringify({ after } satisfies Cursor)).toString('base64url');
-
-export function decodeCursor(cursor: string): string {
+function decode(cursor: string): unknown {
   try {
-    const value = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as Cursor;
-    if (typeof value.after === 'string') return value.after;
-  } catch {}
-  throw invalidParams('params.cursor: not a cursor of this list; use the nextCursor of an earlier page');
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    return null;
+  }
 }
+
+const notACursor = () => invalidParams('params.cursor: not a cursor of this list; use the nextCursor of an earlier page');
+const gone = () => invalidParams('params.cursor: the entry that it names is gone; begin again without a cursor');
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** A cursor that names the key of an entry. */
+const encodeCursor = (after: string): string => encode({ after });
+
+function decodeCursor(cursor: string): string {
+  const value = decode(cursor);
+  if (isRecord(value) && typeof value.after === 'string') return value.after;
+  throw notACursor();
+}
+
+/** A cursor that names a place in a list of threads. */
+export const encodePosition = ({ at, id }: Position): string => encode({ at, id });
+
+export function readPosition(cursor: string): Position {
+  const value = decode(cursor);
+  if (isRecord(value) && typeof value.at === 'number' && typeof value.id === 'string') return { at: value.at, id: value.id };
+  throw notACursor();
+}
+
+export const limitOf = (limit: number | null | undefined): number => Math.min(MAX_PAGE, Math.max(1, limit ?? DEFAULT_PAGE));
 
 /** A page of `entries`, which are given in the order asked for. */
 export function pageOf<T>(entries: readonly T[], keyOf: (entry: T) => string, request: PageRequest): Page<T> {
-  const limit = Math.min(MAX_PAGE, Math.max(1, request.limit ?? DEFAULT_PAGE));
+  const limit = limitOf(request.limit);
   let start = 0;
   if (request.cursor) {
     const after = decodeCursor(request.cursor);
     const at = entries.findIndex((entry) => keyOf(entry) === after);
-    if (at < 0) throw invalidParams('params.cursor: the entry that it names is gone; begin again without a cursor');
+    if (at < 0) throw gone();
     start = at + 1;
   }
   const data = entries.slice(start, start + limit);
@@ -59,9 +80,22 @@ export function pageOf<T>(entries: readonly T[], keyOf: (entry: T) => string, re
 const ordered = <T>(entries: readonly T[], direction: SortDirection): readonly T[] =>
   direction === 'asc' ? entries : [...entries].reverse();
 
-export function turnsPage(turns: readonly TurnRecord[], request: PageRequest & { itemsView?: TurnItemsView | null }): Page<WireTurn> {
-  const page = pageOf(ordered(turns, request.sortDirection ?? 'desc'), (turn) => turn.id, request);
-  return { ...page, data: page.data.map((turn) => wireTurn(turn, request.itemsView ?? 'summary')) };
+/** The turns of a thread, in memory or on disk. */
+export interface TurnSource {
+  readonly ids: readonly string[];
+  /** In the order of the ids. */
+  load(ids: readonly string[]): Promise<readonly TurnRecord[]>;
+}
+
+export function loadedTurns(turns: readonly TurnRecord[]): TurnSource {
+  const byId = new Map(turns.map((turn) => [turn.id, turn]));
+  return { ids: [...byId.keys()], load: async (ids) => ids.map((id) => byId.get(id)).filter((turn) => turn !== undefined) };
+}
+
+export async function turnsPage(source: TurnSource, request: PageRequest & { itemsView?: TurnItemsView | null }): Promise<Page<WireTurn>> {
+  const page = pageOf(ordered(source.ids, request.sortDirection ?? 'desc'), (id) => id, request);
+  const turns = await source.load(page.data);
+  return { ...page, data: turns.map((turn) => wireTurn(turn, request.itemsView ?? 'summary')) };
 }
 
 const entryOf = (turnId: string, item: ThreadItem): ThreadItemEntry => ({
@@ -71,9 +105,62 @@ const entryOf = (turnId: string, item: ThreadItem): ThreadItemEntry => ({
   completedAtMs: item.completedAtMs ?? null,
 });
 
-export function itemsPage(turns: readonly TurnRecord[], request: PageRequest & { turnId?: string | null }): Page<ThreadItemEntry> {
-  const entries = turns
-    .filter((turn) => !request.turnId || turn.id === request.turnId)
-    .flatMap((turn) => [...turn.items, ...turn.open.values()].map((item) => entryOf(turn.id, item)));
-  return pageOf(ordered(entries, request.sortDirection ?? 'asc'), (entry) => `${entry.turnId} ${entry.item.id}`, request);
+const entriesOf = (turn: TurnRecord): ThreadItemEntry[] => [...turn.items, ...turn.open.values()].map((item) => entryOf(turn.id, item));
+
+/** A cursor into the items of a thread: the item that the page begins after. A client may also name the item itself. */
+export function cursorOf(cursor: string | { itemId: string } | null | undefined): ItemCursor | null {
+  if (!cursor) return null;
+  if (typeof cursor !== 'string') return { turnId: null, itemId: cursor.itemId };
+  const value = decode(cursor);
+  if (isRecord(value) && typeof value.turnId === 'string' && typeof value.itemId === 'string')
+    return { turnId: value.turnId, itemId: value.itemId };
+  throw notACursor();
+}
+
+interface ItemCursor {
+  /** Null when only the item is known. */
+  turnId: string | null;
+  itemId: string;
+}
+
+interface ItemsRequest extends Omit<PageRequest, 'cursor'> {
+  turnId?: string | null;
+  cursor: ItemCursor | null;
+}
+
+const encodeItem = ({ turnId, item }: ThreadItemEntry): string => encode({ turnId, itemId: item.id });
+
+/** Turns that are read at once while a page of items is filled. */
+const TURNS_AT_ONCE = 16;
+
+/** A page of items: as many turns are read as it takes to fill it. */
+export async function itemsPage(source: TurnSource, request: ItemsRequest): Promise<Page<ThreadItemEntry>> {
+  const { cursor } = request;
+  const limit = limitOf(request.limit);
+  const direction = request.sortDirection ?? 'asc';
+  let ids = ordered(request.turnId ? [request.turnId] : source.ids, direction);
+  if (cursor?.turnId) {
+    const at = ids.indexOf(cursor.turnId);
+    if (at < 0) throw gone();
+    ids = ids.slice(at);
+  }
+  const found: ThreadItemEntry[] = [];
+  let begun = cursor === null;
+  for (let next = 0; next < ids.length && found.length <= limit; next += TURNS_AT_ONCE) {
+    for (const turn of await source.load(ids.slice(next, next + TURNS_AT_ONCE))) {
+      for (const entry of ordered(entriesOf(turn), direction)) {
+        if (begun) found.push(entry);
+        else begun = entry.item.id === cursor?.itemId;
+      }
+      if (!begun && cursor?.turnId) throw gone();
+    }
+  }
+  if (!begun) throw gone();
+  const data = found.slice(0, limit);
+  const last = data.at(-1);
+  return {
+    data,
+    nextCursor: found.length > limit && last ? encodeItem(last) : null,
+    backwardsCursor: cursor && data.length ? encodeItem(data[0]) : null,
+  };
 }

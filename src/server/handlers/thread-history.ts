@@ -1,57 +1,88 @@
 // Reading threads: one, a list, pages of turns and items. Nothing here loads a thread or subscribes to it.
 import { invalidParams } from '../../common/errors.ts';
-import type { SessionSource, Thread as WireThread } from '../../protocol/thread.ts';
-import type { ThreadListParams, ThreadSourceKind } from '../../protocol/thread-history.ts';
+import type { Thread as WireThread } from '../../protocol/thread.ts';
+import type { ThreadListParams } from '../../protocol/thread-history.ts';
+import type { Thread } from '../../session/thread.ts';
 import type { ThreadManager } from '../../session/thread-manager.ts';
+import { type Listed, matchesQuery, pageOfThreads, positionOf, type SortKey, type ThreadQuery } from '../../session/thread-query.ts';
+import { factsOf } from '../../session/thread-state.ts';
+import { listedOf, type StoredThread } from '../../session/thread-store.ts';
 import { type TurnRecord, wireTurn } from '../../session/turn-record.ts';
 import type { HandlersFor } from '../handler.ts';
-import { itemsPage, pageOf, turnsPage } from './pages.ts';
+import {
+  cursorOf,
+  encodePosition,
+  itemsPage,
+  limitOf,
+  loadedTurns,
+  type Page,
+  pageOf,
+  readPosition,
+  type TurnSource,
+  turnsPage,
+} from './pages.ts';
 import { storedView, summaryView } from './stored-view.ts';
 
-function kindOf(source: SessionSource): ThreadSourceKind {
-  if (typeof source === 'string') return source;
-  if ('custom' in source) return 'unknown';
-  const { subAgent } = source;
-  if (subAgent === 'review') return 'subAgentReview';
-  if (subAgent === 'compact') return 'subAgentCompact';
-  return typeof subAgent === 'object' && 'thread_spawn' in subAgent ? 'subAgentThreadSpawn' : 'subAgentOther';
+const keyOf = (key: ThreadListParams['sortKey']): SortKey => (key === 'updated_at' || key === 'recency_at' ? 'updatedAt' : 'createdAt');
+
+const listOf = (value: readonly string[] | null | undefined): readonly string[] | null => (value?.length ? value : null);
+
+function queryOf(params: ThreadListParams): ThreadQuery {
+  return {
+    archived: params.archived ?? false,
+    sortKey: keyOf(params.sortKey),
+    descending: (params.sortDirection ?? 'desc') === 'desc',
+    after: params.cursor ? readPosition(params.cursor) : null,
+    limit: limitOf(params.limit),
+    cwds: params.cwd ? [params.cwd].flat() : null,
+    providers: listOf(params.modelProviders),
+    kinds: params.sourceKinds?.length ? params.sourceKinds : null,
+    originators: listOf(params.originators),
+    parentThreadId: params.parentThreadId ?? null,
+    included: params.includedThreadIds ?? null,
+    excluded: listOf(params.excludedThreadIds),
+    term: params.searchTerm || null,
+  };
 }
 
-/** What a list shows when it is not asked for certain kinds: threads that a person talks in. */
-const isInteractive = (kind: ThreadSourceKind): boolean => !kind.startsWith('subAgent');
+type Entry = Listed & { view(): WireThread };
 
-/** Threads with a turn: stored ones, with the loaded ones as they are now. */
-async function allThreads(threads: ThreadManager, archived: boolean): Promise<WireThread[]> {
-  const stored = (await threads.store.list()).filter((thread) => thread.archived === archived && thread.turns > 0);
-  const views = new Map(stored.map((thread) => [thread.threadId, summaryView(thread)]));
-  if (!archived) {
-    for (const thread of threads.loaded) if (!thread.state.ephemeral && thread.state.turns.length > 0) views.set(thread.id, thread.view());
+const loadedEntry = (thread: Thread): Entry => ({ ...factsOf(thread.state), view: () => thread.view() });
+const storedEntry = (thread: StoredThread): Entry => ({ ...listedOf(thread), view: () => summaryView(thread) });
+
+/** A page of the stored threads without those that are loaded here: these are shown as they are now, not as their files say. */
+async function storedEntries(threads: ThreadManager, query: ThreadQuery): Promise<{ entries: Entry[]; more: boolean }> {
+  const entries: Entry[] = [];
+  let after = query.after;
+  for (;;) {
+    const { page, more } = await threads.store.page({ ...query, after });
+    for (const thread of page) if (!threads.find(thread.threadId)) entries.push(storedEntry(thread));
+    const last = page.at(-1);
+    if (!more || !last || entries.length > query.limit) return { entries, more };
+    after = positionOf(listedOf(last), query.sortKey);
   }
-  return [...views.values()];
 }
 
-function matches(thread: WireThread, params: ThreadListParams): boolean {
-  const kind = kindOf(thread.source);
-  if (params.sourceKinds?.length ? !params.sourceKinds.includes(kind) : !isInteractive(kind)) return false;
-  if (params.modelProviders?.length && !params.modelProviders.includes(thread.modelProvider)) return false;
-  if (params.cwd && ![params.cwd].flat().includes(thread.cwd)) return false;
-  if (params.originators?.length && !params.originators.includes(thread.originator ?? '')) return false;
-  if (params.parentThreadId && thread.parentThreadId !== params.parentThreadId) return false;
-  if (params.includedThreadIds && !params.includedThreadIds.includes(thread.id)) return false;
-  if (params.excludedThreadIds?.includes(thread.id)) return false;
-  const term = params.searchTerm?.toLowerCase();
-  return !term || thread.preview.toLowerCase().includes(term) || (thread.name ?? '').toLowerCase().includes(term);
+async function listPage(threads: ThreadManager, query: ThreadQuery): Promise<Page<WireThread>> {
+  const shown = threads.loaded.filter(({ state }) => !query.archived && !state.ephemeral && state.turns.length > 0);
+  const loaded = shown.map(loadedEntry).filter((thread) => matchesQuery(thread, query));
+  const stored = await storedEntries(threads, query);
+  const { page, more } = pageOfThreads([...loaded, ...stored.entries], query);
+  const first = page.at(0);
+  const last = page.at(-1);
+  return {
+    data: page.map((thread) => thread.view()),
+    nextCursor: (more || stored.more) && last ? encodePosition(positionOf(last, query.sortKey)) : null,
+    backwardsCursor: query.after && first ? encodePosition(positionOf(first, query.sortKey)) : null,
+  };
 }
 
-/** Thread ids are made of their time, so they break ties within a second. */
-function compareBy(key: ThreadListParams['sortKey']): (a: WireThread, b: WireThread) => number {
-  const value = (thread: WireThread): number => (key === 'updated_at' || key === 'recency_at' ? thread.updatedAt : thread.createdAt);
-  return (a, b) => value(a) - value(b) || (a.id < b.id ? -1 : 1);
-}
-
-async function recordsOf(threads: ThreadManager, threadId: string): Promise<readonly TurnRecord[]> {
+/** The turns of a thread: those in memory, or those in its file, which are read as they are asked for. */
+async function turnsOf(threads: ThreadManager, threadId: string): Promise<TurnSource> {
   const found = await threads.read(threadId);
-  return 'loaded' in found ? found.loaded.state.turns : found.replay.turns;
+  if ('loaded' in found) return loadedTurns(found.loaded.state.turns);
+  const outline = await threads.outline(found.stored);
+  return { ids: outline.turnIds, load: (ids) => outline.load(ids) };
 }
 
 type Methods = 'thread/read' | 'thread/list' | 'thread/loaded/list' | 'thread/turns/list' | 'thread/items/list';
@@ -60,30 +91,23 @@ export function threadHistoryHandlers(threads: ThreadManager): HandlersFor<Metho
   return {
     'thread/read': async ({ threadId, includeTurns }) => {
       const found = await threads.read(threadId);
-      const views = (turns: readonly TurnRecord[]) => (includeTurns ? turns.map((turn) => wireTurn(turn, 'full')) : []);
-      if ('loaded' in found) return { thread: found.loaded.view(views(found.loaded.state.turns)), readState: null };
-      return { thread: await storedView(threads, found.stored, found.replay, views(found.replay.turns)), readState: null };
+      const views = (turns: readonly TurnRecord[]) => turns.map((turn) => wireTurn(turn, 'full'));
+      if ('loaded' in found) return { thread: found.loaded.view(includeTurns ? views(found.loaded.state.turns) : []), readState: null };
+      const outline = includeTurns ? await threads.outline(found.stored) : null;
+      const turns = outline ? views(await outline.load(outline.turnIds)) : [];
+      return { thread: await storedView(threads, found.stored, turns), readState: null };
     },
-    'thread/list': async (params) => {
-      const found = (await allThreads(threads, params.archived ?? false)).filter((thread) => matches(thread, params));
-      found.sort(compareBy(params.sortKey));
-      if ((params.sortDirection ?? 'desc') === 'desc') found.reverse();
-      return { ...pageOf(found, (thread) => thread.id, params), readStates: {} };
-    },
+    'thread/list': async (params) => ({ ...(await listPage(threads, queryOf(params))), readStates: {} }),
     'thread/loaded/list': (params) => {
-      const { data, nextCursor } = pageOf(
-        threads.loaded.map((thread) => thread.id),
-        (id) => id,
-        params,
-      );
+      const ids = threads.loaded.map((thread) => thread.id);
+      const { data, nextCursor } = pageOf(ids, (id) => id, params);
       return { data, nextCursor };
     },
-    'thread/turns/list': async (params) => turnsPage(await recordsOf(threads, params.threadId), params),
+    'thread/turns/list': async (params) => turnsPage(await turnsOf(threads, params.threadId), params),
     'thread/items/list': async (params) => {
-      const records = await recordsOf(threads, params.threadId);
-      if (params.turnId && !records.some((record) => record.id === params.turnId))
-        throw invalidParams(`params.turnId: turn not found: ${params.turnId}`);
-      return itemsPage(records, { ...params, cursor: typeof params.cursor === 'string' ? params.cursor : null });
+      const source = await turnsOf(threads, params.threadId);
+      if (params.turnId && !source.ids.includes(params.turnId)) throw invalidParams(`params.turnId: turn not found: ${params.turnId}`);
+      return itemsPage(source, { ...params, cursor: cursorOf(params.cursor) });
     },
   };
 }

@@ -10,7 +10,7 @@ import { type DynamicTool, readDynamicTools } from '../../tools/sources/dynamic-
 import type { ClientSession } from '../client-session.ts';
 import type { HandlersFor } from '../handler.ts';
 import type { Subscriptions } from '../subscriptions.ts';
-import { turnsPage } from './pages.ts';
+import { loadedTurns, turnsPage } from './pages.ts';
 import { storedView } from './stored-view.ts';
 import { patchOf } from './thread-overrides.ts';
 
@@ -111,7 +111,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
         collaborationMode: thread.state.settings.collaborationMode,
         ...(page
           ? {
-              initialTurnsPage: turnsPage(thread.state.turns, {
+              initialTurnsPage: await turnsPage(loadedTurns(thread.state.turns), {
                 itemsView: page.itemsView,
                 limit: page.limit,
                 sortDirection: page.sortDirection,

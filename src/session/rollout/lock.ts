@@ -1,5 +1,7 @@
-// One daemon writes a thread at a time. The lock is a file beside the rollout that names its owner; a dead owner's lock is taken over.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// One daemon writes a thread at a time. The lock is a file of the thread's name under locks/ that says who owns it; a dead owner's lock
+// is taken over. What lies in that folder also tells an index which threads may have changed: held ones, and those let go since.
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { systemCode } from '../../common/errors.ts';
 
@@ -36,17 +38,31 @@ function readOwner(file: string): Owner | null {
   }
 }
 
+const HELD = '.lock';
+const LET_GO = '.changed';
+
+const folderOf = (home: string): string => path.join(home, 'locks');
+const fileOf = (home: string, threadId: string, ending: string): string => path.join(folderOf(home), `${threadId}${ending}`);
+
 export type LockResult = { ok: true; release: () => void } | { ok: false; ownerPid: number };
 
-/** Takes the writer's lock of a rollout, or tells who holds it. */
-export function lockRollout(rollout: string): LockResult {
-  const file = `${rollout}.lock`;
+function letGo(home: string, threadId: string): void {
+  try {
+    renameSync(fileOf(home, threadId, HELD), fileOf(home, threadId, LET_GO));
+  } catch {
+    // Gone with its home, or taken over: nothing is ours any more.
+  }
+}
+
+/** Takes the writer's lock of a thread, or tells who holds it. */
+export function lockThread(home: string, threadId: string): LockResult {
+  const file = fileOf(home, threadId, HELD);
   const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid) } satisfies Owner);
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
+      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
       writeFileSync(file, mine, { flag: 'wx', mode: 0o600 });
-      return { ok: true, release: () => rmSync(file, { force: true }) };
+      return { ok: true, release: () => letGo(home, threadId) };
     } catch (error) {
       if (systemCode(error) !== 'EEXIST') return { ok: true, release: () => {} }; // a read-only home: nobody else can write either
       const owner = readOwner(file);
@@ -55,4 +71,26 @@ export function lockRollout(rollout: string): LockResult {
     }
   }
   return { ok: false, ownerPid: readOwner(file)?.pid ?? 0 };
+}
+
+/** Removes every trace of a thread's lock. */
+export function forgetLock(home: string, threadId: string): void {
+  for (const ending of [HELD, LET_GO]) rmSync(fileOf(home, threadId, ending), { force: true });
+}
+
+/** Threads that are held, or were let go and not looked at since. */
+export async function changedThreads(home: string): Promise<{ threadId: string; seen(): Promise<void> }[]> {
+  let names: string[];
+  try {
+    names = await readdir(folderOf(home));
+  } catch {
+    return [];
+  }
+  return names
+    .filter((name) => name.endsWith(HELD) || name.endsWith(LET_GO))
+    .map((name) => ({
+      threadId: name.slice(0, name.lastIndexOf('.')),
+      // A lock stays: its thread goes on changing, or its owner died and whoever loads it takes it over.
+      seen: async () => (name.endsWith(LET_GO) ? rm(path.join(folderOf(home), name), { force: true }) : undefined),
+    }));
 }

@@ -1,19 +1,29 @@
 // Where rollouts lie: sessions/YYYY/MM/DD/rollout-<time>-<thread id>.jsonl under the home, archived ones flat in archived_sessions.
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 
 export const SESSIONS = 'sessions';
 export const ARCHIVED = 'archived_sessions';
 
-const FILE = /^rollout-.*-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/;
+const FILE = /^rollout-(.*)-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/;
+const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})$/;
 
 /** The thread id in a rollout's file name, or null for a file of another kind. */
-export const threadIdOf = (fileName: string): string | null => FILE.exec(fileName)?.[1] ?? null;
+export const threadIdOf = (fileName: string): string | null => FILE.exec(fileName)?.[2] ?? null;
+
+/** The time in a rollout's file name, in seconds; 0 when it holds none. */
+export function createdAtOf(file: string): number {
+  const time = TIME.exec(FILE.exec(path.basename(file))?.[1] ?? '');
+  const ms = time ? Date.parse(`${time[1]}T${time[2]}:${time[3]}:${time[4]}Z`) : Number.NaN;
+  return Number.isNaN(ms) ? 0 : ms / 1000;
+}
+
+const fileName = (threadId: string, now: Date): string =>
+  `rollout-${now.toISOString().slice(0, 19).replaceAll(':', '-')}-${threadId}.jsonl`;
 
 export function newRolloutPath(home: string, threadId: string, now: Date): string {
-  const [day, time] = now.toISOString().split('T');
-  const [year, month, date] = day.split('-');
-  return path.join(home, SESSIONS, year, month, date, `rollout-${day}T${time.slice(0, 8).replaceAll(':', '-')}-${threadId}.jsonl`);
+  return path.join(home, SESSIONS, ...now.toISOString().slice(0, 10).split('-'), fileName(threadId, now));
 }
 
 export const archivedPath = (home: string, file: string): string => path.join(home, ARCHIVED, path.basename(file));
@@ -21,8 +31,7 @@ export const archivedPath = (home: string, file: string): string => path.join(ho
 /** Back from the archive: the folder follows from the time in the name. */
 export function unarchivedPath(home: string, file: string): string {
   const name = path.basename(file);
-  const [year, month, date] = name.slice('rollout-'.length, 'rollout-'.length + 10).split('-');
-  return path.join(home, SESSIONS, year, month, date, name);
+  return path.join(home, SESSIONS, ...name.slice('rollout-'.length, 'rollout-'.length + 10).split('-'), name);
 }
 
 export interface StoredFile {
@@ -31,27 +40,63 @@ export interface StoredFile {
   archived: boolean;
 }
 
-async function walk(dir: string, depth: number, archived: boolean, into: StoredFile[]): Promise<void> {
-  let entries: import('node:fs').Dirent[];
+/** A folder that may hold rollouts. */
+export interface RolloutFolder {
+  dir: string;
+  archived: boolean;
+}
+
+async function subfolders(dir: string): Promise<string[]> {
   try {
-    entries = await readdir(dir, { withFileTypes: true });
+    const entries = await readdir(dir, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => path.join(dir, entry.name));
   } catch {
-    return;
-  }
-  for (const entry of entries) {
-    if (entry.isDirectory()) {
-      if (depth > 0) await walk(path.join(dir, entry.name), depth - 1, archived, into);
-      continue;
-    }
-    const threadId = threadIdOf(entry.name);
-    if (threadId) into.push({ threadId, file: path.join(dir, entry.name), archived });
+    return [];
   }
 }
 
-/** Every rollout under a home, by file name only: no file is opened. */
-export async function findRollouts(home: string): Promise<StoredFile[]> {
+/** Every folder of a home that may hold rollouts: those of the days and those above them, and the archive. */
+export async function rolloutFolders(home: string): Promise<RolloutFolder[]> {
+  let level = [path.join(home, SESSIONS)];
+  const dirs = [...level];
+  for (let depth = 0; depth < 3; depth++) {
+    level = (await Promise.all(level.map(subfolders))).flat();
+    dirs.push(...level);
+  }
+  return [...dirs.map((dir) => ({ dir, archived: false })), { dir: path.join(home, ARCHIVED), archived: true }];
+}
+
+/** The rollouts that lie in a folder, by name: no file is opened. */
+export async function rolloutsIn({ dir, archived }: RolloutFolder): Promise<StoredFile[]> {
+  let names: string[];
+  try {
+    names = await readdir(dir);
+  } catch {
+    return [];
+  }
   const found: StoredFile[] = [];
-  await walk(path.join(home, SESSIONS), 3, false, found);
-  await walk(path.join(home, ARCHIVED), 0, true, found);
+  for (const name of names) {
+    const threadId = threadIdOf(name);
+    if (threadId) found.push({ threadId, file: path.join(dir, name), archived });
+  }
   return found;
+}
+
+/** Every rollout under a home. */
+export async function findRollouts(home: string): Promise<StoredFile[]> {
+  const folders = await rolloutFolders(home);
+  return (await Promise.all(folders.map(rolloutsIn))).flat();
+}
+
+/** Ids hold the time of their making, and so does the name of the file: found without reading a folder, or null. */
+export function guessRollout(home: string, threadId: string): StoredFile | null {
+  const ms = Number.parseInt(threadId.slice(0, 8) + threadId.slice(9, 13), 16);
+  if (!Number.isFinite(ms) || ms > 8.64e15) return null;
+  for (const offset of [0, 1, -1]) {
+    const file = newRolloutPath(home, threadId, new Date(ms + offset * 1000));
+    if (existsSync(file)) return { threadId, file, archived: false };
+    const kept = archivedPath(home, file);
+    if (existsSync(kept)) return { threadId, file: kept, archived: true };
+  }
+  return null;
 }

@@ -1,16 +1,22 @@
-// The one writer of a thread's rollout: lines are appended in order, batched per tick, and never lost to a passing fault. A write that
-// fails is retried; the turn goes on, and whoever listens is told once.
+// The one writer of a thread's rollout: lines are appended in order, batched per tick, each byte once. A write that fails is tried again
+// from the byte where it stopped, while the turn goes on; whoever listens is told when it begins to fail and when it works again.
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
-import { sleep } from '../../common/clock.ts';
 import { messageOf } from '../../common/errors.ts';
+import { logger } from '../../common/log.ts';
 import type { RolloutLine } from '../../protocol/rollout.ts';
 
-const RETRY_MS = [50, 250, 1000, 4000];
+const FIRST_RETRY_MS = 50;
+const MAX_RETRY_MS = 5_000;
+/** What one write takes at most: a long backlog is written piece by piece. */
+const MAX_BATCH_CHARS = 4 << 20;
 
 export interface RolloutSink {
   append(line: RolloutLine): void;
-  /** Resolves when all that was appended before is with the operating system. Never rejects. */
+  /**
+   * Resolves when all that was appended before is with the operating system, or when the disk has just refused it: the turn goes on then,
+   * and the lines wait for the next try. Never rejects.
+   */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -18,76 +24,127 @@ export interface RolloutSink {
 /** For ephemeral threads: nothing is kept. */
 export const nowhere: RolloutSink = { append: () => {}, flush: async () => {}, close: async () => {} };
 
+export interface WriterOptions {
+  /** The file may end inside a line (a crash): the first write begins on a fresh one. */
+  tornEnd: boolean;
+  /** Called when writing begins to fail and when it works again. */
+  onFault(message: string): void;
+}
+
 export class RolloutWriter implements RolloutSink {
   readonly #file: string;
   readonly #onFault: (message: string) => void;
-  /** Lines not yet written; only the pump takes from it. */
+  /** Lines not yet given to a write; only the pump takes from it. */
   #waiting: string[] = [];
-  /** The running write, if any. Invariant: at most one. */
+  /** The batch that is being written, from its first unwritten byte on. Kept over failures, so that no byte is written twice. */
+  #batch: Buffer | null = null;
+  /** The running pass over what waits, if any. Invariant: at most one. */
   #pump: Promise<void> | null = null;
+  /** Set while the disk refuses: the next try. */
+  #retry: NodeJS.Timeout | null = null;
+  #retryMs = FIRST_RETRY_MS;
   #handle: FileHandle | null = null;
-  /** The file may end inside a line (a crash): the first write begins on a fresh one. */
-  #fresh: boolean;
-  #faultTold = false;
+  #tornEnd: boolean;
+  #failing = false;
   #closed = false;
 
-  constructor(file: string, options: { continues: boolean; onFault: (message: string) => void }) {
+  constructor(file: string, { tornEnd, onFault }: WriterOptions) {
     this.#file = file;
-    this.#fresh = !options.continues;
-    this.#onFault = options.onFault;
+    this.#tornEnd = tornEnd;
+    this.#onFault = onFault;
   }
 
   append(line: RolloutLine): void {
     if (this.#closed) return;
     this.#waiting.push(JSON.stringify({ timestamp: new Date().toISOString(), ...line }));
-    this.#pump ??= Promise.resolve().then(() => this.#drain());
+    if (!this.#retry) this.#start();
   }
 
   async flush(): Promise<void> {
     while (this.#pump) await this.#pump;
   }
 
+  /** Tries once more what could not be written; what the disk still refuses is lost, and the log says so. */
   async close(): Promise<void> {
+    this.#cancelRetry();
+    this.#start();
     await this.flush();
     this.#closed = true;
+    this.#cancelRetry();
+    if (this.#batch || this.#waiting.length > 0)
+      logger().error({ file: this.#file, lines: this.#waiting.length }, 'a record is incomplete');
     await this.#handle?.close().catch(() => {});
     this.#handle = null;
   }
 
+  #start(): void {
+    this.#pump ??= Promise.resolve()
+      .then(() => this.#drain())
+      .finally(() => {
+        this.#pump = null;
+      });
+  }
+
+  #cancelRetry(): void {
+    if (this.#retry) clearTimeout(this.#retry);
+    this.#retry = null;
+  }
+
   async #drain(): Promise<void> {
-    try {
-      while (this.#waiting.length > 0) {
-        const lines = this.#waiting;
-        this.#waiting = [];
-        if (await this.#write(`${lines.join('\n')}\n`)) continue;
-        this.#waiting = [...lines, ...this.#waiting]; // kept in order for the next append; a flush does not hang on a dead disk
+    for (;;) {
+      this.#batch ??= this.#nextBatch();
+      if (!this.#batch) return;
+      try {
+        await this.#write(this.#batch);
+      } catch (error) {
+        this.#failed(error);
         return;
       }
-    } finally {
-      this.#pump = null;
+      this.#batch = null;
+      if (this.#failing) this.#works();
     }
   }
 
-  /** False when every try failed. */
-  async #write(text: string): Promise<boolean> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const handle = (this.#handle ??= await this.#open());
-        await handle.appendFile(this.#fresh ? text : `\n${text}`);
-        this.#fresh = true;
-        return true;
-      } catch (error) {
-        await this.#handle?.close().catch(() => {});
-        this.#handle = null;
-        this.#fresh = false; // part of it may have been written: what comes begins on a fresh line
-        if (!this.#faultTold) {
-          this.#faultTold = true;
-          this.#onFault(`The thread's record cannot be written (${messageOf(error)}); trying again. The turn goes on.`);
-        }
-        if (attempt >= RETRY_MS.length) return false;
-        await sleep(RETRY_MS[attempt]);
-      }
+  #nextBatch(): Buffer | null {
+    if (this.#waiting.length === 0) return null;
+    let chars = 0;
+    let count = 0;
+    while (count < this.#waiting.length && (count === 0 || chars < MAX_BATCH_CHARS)) chars += this.#waiting[count++].length;
+    const lines = count === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, count);
+    this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count);
+    const fresh = this.#tornEnd ? '\n' : '';
+    this.#tornEnd = false;
+    return Buffer.from(`${fresh}${lines.join('\n')}\n`);
+  }
+
+  async #write(batch: Buffer): Promise<void> {
+    this.#handle ??= await this.#open();
+    let rest = batch;
+    while (rest.length > 0) {
+      const { bytesWritten } = await this.#handle.write(rest);
+      rest = rest.subarray(bytesWritten);
+      this.#batch = rest;
     }
+  }
+
+  #failed(error: unknown): void {
+    void this.#handle?.close().catch(() => {});
+    this.#handle = null;
+    if (!this.#failing) this.#onFault(`The thread's record cannot be written (${messageOf(error)}); trying again. The turn goes on.`);
+    this.#failing = true;
+    if (this.#closed) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      this.#start();
+    }, this.#retryMs);
+    this.#retry.unref();
+    this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 3);
+  }
+
+  #works(): void {
+    this.#failing = false;
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#onFault("The thread's record is written again; nothing of it is missing.");
   }
 
   async #open(): Promise<FileHandle> {
