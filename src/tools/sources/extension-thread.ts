@@ -40,6 +40,8 @@ export class ExtensionThread {
   readonly #onGone: (problem: string) => void;
   #state: State = { type: 'starting' };
   #lastId = 0;
+  /** Set by the first stop(). */
+  #stopped: Promise<void> | undefined;
   /** Runs while an answer to a ping is awaited. */
   #pinging: NodeJS.Timeout | undefined;
 
@@ -118,7 +120,12 @@ export class ExtensionThread {
   }
 
   /** Ends it: first its own onStop, then whatever is left. Resolves when the thread is gone. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     if (this.#state.type === 'ended') return this.#exited.promise;
     this.#state = { type: 'stopping' };
     this.#send({ type: 'stop' });
