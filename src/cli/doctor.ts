@@ -156,6 +156,8 @@ async function provider({ config }: LoadedConfig, options: DoctorOptions): Promi
   if (!used) return failure(what, 'it is not configured', 'Choose another model_provider.');
   if (used.fault) return failure(what, used.fault, `Correct [model_providers.${used.id}].`);
   if (used.wireApi === 'scripted') return ok(what, 'plays a script; no model is asked');
+  if (used.keyCommand)
+    return ok(what, `model ${config.model}; its key comes from ${used.keyCommand[0] ?? 'an empty api_key_command'}, which was not run`);
   const key = keyOf(used, options);
   if (used.envKey !== undefined && key === undefined)
     return failure(

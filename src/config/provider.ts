@@ -16,6 +16,8 @@ export interface ProviderSettings {
   readonly envKey?: string;
   /** What to tell a user who has not set that variable. */
   readonly envKeyInstructions?: string;
+  /** Program and arguments of a program that prints the key. */
+  readonly keyCommand?: readonly string[];
   /** Present only for a key written into the configuration. A function, so that a dump of this object shows no secret. */
   readonly apiKey?: () => string;
   readonly httpHeaders: Readonly<Record<string, string>>;
@@ -87,6 +89,7 @@ function settingsOf(id: string, config: ConfigTable): ProviderSettings {
     wireApi,
     ...(merged.env_key === undefined ? {} : { envKey: merged.env_key }),
     ...(merged.env_key_instructions === undefined ? {} : { envKeyInstructions: merged.env_key_instructions }),
+    ...(merged.api_key_command === undefined ? {} : { keyCommand: merged.api_key_command }),
     ...(token === undefined ? {} : { apiKey: () => token }),
     httpHeaders: merged.http_headers ?? {},
     envHttpHeaders: merged.env_http_headers ?? {},

@@ -48,6 +48,8 @@ const modelProvider = table({
   wire_api: oneOf('responses', 'chat', 'anthropic', 'scripted'),
   env_key: text,
   env_key_instructions: text,
+  /** Program and arguments; its standard output is the key. Wins over env_key. */
+  api_key_command: list(text),
   http_headers: map(text),
   env_http_headers: map(text),
   query_params: map(text),

@@ -7,6 +7,7 @@ import { type CardOverrides, cardFor, type ModelCard } from '../model/card.ts';
 import type { ModelClient } from '../model/client.ts';
 import { createModelClient } from '../model/factory.ts';
 import type { ModelBinding, ModelSource } from '../session/ports.ts';
+import { KeyCommand, KeyedClient } from './key-command.ts';
 
 type UserCard = NonNullable<EffectiveConfig['models']>[string];
 
@@ -48,24 +49,32 @@ export class ModelClients {
   /** A key that a client of ours stored, for providers that take it. */
   readonly #storedKey: () => string | undefined;
 
-  constructor(storedKey: () => string | undefined) {
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(storedKey: () => string | undefined, env: NodeJS.ProcessEnv = process.env) {
     this.#storedKey = storedKey;
+    this.#env = env;
   }
 
   for(settings: ProviderSettings, config: EffectiveConfig): ModelClient {
     const key = JSON.stringify([settings, settings.apiKey?.()]);
     let client = this.#clients.get(key);
     if (!client) {
-      const { envKey } = settings;
-      const apiKey =
-        settings.apiKey ?? (envKey ? () => process.env[envKey] || (settings.id === 'openai' ? this.#storedKey() : undefined) : undefined);
-      client = createModelClient(
+      const command = settings.keyCommand && new KeyCommand(settings.id, settings.keyCommand, this.#env);
+      const apiKey = command ? () => command.key : this.#keyOf(settings);
+      const made = createModelClient(
         { ...settings, ...(apiKey ? { apiKey } : {}) },
         { supports: (model) => cardOf(config, model, settings).supports },
       );
+      client = command ? new KeyedClient(made, command) : made;
       this.#clients.set(key, client);
     }
     return client;
+  }
+
+  #keyOf({ id, apiKey, envKey }: ProviderSettings): (() => string | undefined) | undefined {
+    if (apiKey || envKey === undefined) return apiKey;
+    return () => this.#env[envKey] || (id === 'openai' ? this.#storedKey() : undefined);
   }
 
   close(): void {

@@ -92,6 +92,7 @@ class Scan {
 
   async root({ folder, scope }: SkillRoot): Promise<void> {
     this.#left = MAX_FOLDERS;
+    if (!(await this.#isNew(folder))) return;
     await this.#below(folder, scope, MAX_DEPTH);
     if (this.#left < 0)
       this.errors.push({ path: folder, message: `it holds more than ${MAX_FOLDERS} folders; the rest was not looked into` });
