@@ -86,6 +86,15 @@ function forbiddenKeys(kind: LayerKind): readonly (readonly string[])[] {
   }
 }
 
+/** Where a source still says `on-failure`. */
+function olderPolicies({ approval_policy, profiles = {} }: ConfigTable): (readonly string[])[] {
+  const inProfiles = Object.keys(profiles).filter((name) => profiles[name].approval_policy === 'on-failure');
+  return [
+    ...(approval_policy === 'on-failure' ? [['approval_policy']] : []),
+    ...inProfiles.map((name) => ['profiles', name, 'approval_policy']),
+  ];
+}
+
 class Loader {
   readonly #options: LoadOptions;
   /** In the order of the sources. */
@@ -185,6 +194,11 @@ class Loader {
       else this.#warn(source, problem);
     }
     if (wrong.length > 0) throw new ConfigError(wrong, sourceName(source));
+    for (const at of olderPolicies(source.table as ConfigTable)) {
+      const key = formatPath(at);
+      const reason = `${key} = "on-failure" is read as "on-request": a command that fails in the sandbox is not run again by itself`;
+      this.#warn(source, { key, file: source.file, position: this.#locate(source, at), reason });
+    }
   }
 
   #warn(source: Source, problem: ConfigProblem): void {

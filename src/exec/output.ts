@@ -1,6 +1,7 @@
 // Collects what a process prints: bounded whole text, live deltas, what is new since the last look, and the raw bytes in a file when
 // there are many. All of them agree on the same characters in the same order.
 
+import { isUtf8 } from 'node:buffer';
 import type { DeltaListener } from './delta-emitter.ts';
 import { DeltaEmitter } from './delta-emitter.ts';
 import { HeadTail } from './head-tail.ts';
@@ -24,6 +25,8 @@ export interface NewOutput {
   readonly omittedBytes: number;
   /** Of everything that is new, dropped or not; an unfinished last line counts. */
   readonly lines: number;
+  /** There when some of it is not text: NUL bytes, or bytes that are not UTF-8. */
+  readonly binary?: true;
 }
 
 const MIB = 1024 * 1024;
@@ -45,6 +48,8 @@ export class OutputCollector {
   #behind = 0;
   #newlines = 0;
   #endsInLine = false;
+  /** Whether what came since the last takeNew() holds what is not text. */
+  #binary = false;
   /** Where the last takeNew() ended: a byte of the stream, and the newlines before it. */
   #readTo = { bytes: 0, newlines: 0 };
   #ended = false;
@@ -109,13 +114,17 @@ export class OutputCollector {
     const from = this.#readTo;
     this.#readTo = { bytes: this.totalBytes, newlines: this.#newlines };
     if (from.bytes === this.totalBytes) return { text: '', omittedBytes: 0, lines: 0 };
-    return { ...this.#kept.read(from.bytes), lines: this.#newlines - from.newlines + (this.#endsInLine ? 1 : 0) };
+    const isBinary = this.#binary;
+    this.#binary = false;
+    const lines = this.#newlines - from.newlines + (this.#endsInLine ? 1 : 0);
+    return { ...this.#kept.read(from.bytes), lines, ...(isBinary ? { binary: true } : {}) };
   }
 
   #add(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#spillOver(bytes);
     this.#kept.push(bytes);
+    this.#binary ||= bytes.includes(0) || !isUtf8(bytes);
     this.#newlines += countNewlines(bytes);
     this.#endsInLine = bytes[bytes.length - 1] !== NEWLINE;
     this.#deltas?.push(bytes);

@@ -57,6 +57,8 @@ export const CommandExecutionRequestApprovalParams = schema(() =>
     command: z.string().nullish(),
     commandActions: z.array(CommandAction()).nullish(),
     cwd: z.string().nullish(),
+    /** There when the command holds characters that hide or reorder text: the same, with those spelled out. To be shown, not run. */
+    displayCommand: z.string().optional(),
     environmentId: z.string().nullish(),
     itemId: z.string(),
     kind: CommandExecutionApprovalKind().nullish(),

@@ -15,11 +15,21 @@ export class ClientSession {
   /** Threads whose events it hears. */
   readonly subscriptions = new Set<string>();
 
+  /** Summaries of the notices that it was given. */
+  readonly #noticed = new Set<string>();
+
   constructor(connection: Connection) {
     this.connection = connection;
   }
 
   notify<M extends ServerNotificationMethod>(method: M, params: NotificationParams<M>): void {
     this.connection.notify(method, params);
+  }
+
+  /** Says once that something it uses has an older form. */
+  deprecated(notice: NotificationParams<'deprecationNotice'>): void {
+    if (this.#noticed.has(notice.summary)) return;
+    this.#noticed.add(notice.summary);
+    this.notify('deprecationNotice', notice);
   }
 }

@@ -22,12 +22,24 @@ function gateExperimental(method: string, spec: RequestSpec, params: Params, cli
   if (typeof policy === 'object' && policy !== null) throw invalidRequest('askForApproval.granular requires experimentalApi capability');
 }
 
+const ON_FAILURE = {
+  summary: 'approvalPolicy "on-failure" is read as "on-request"',
+  details: 'A command that fails in the sandbox is not run again by itself; the model may ask for a run outside of it.',
+};
+
 function readParams(method: string, spec: RequestSpec, given: unknown, client: ClientSession): unknown {
-  const params = given ?? {};
+  const params = modern(given ?? {}, client);
   const read = spec.params().safeParse(params);
   if (!read.success) throw paramsError(read.error, params);
   gateExperimental(method, spec, params as Params, client);
   return read.data;
+}
+
+/** An older value that is still understood, though the schemas no longer list it. A client is told once. */
+function modern(params: unknown, client: ClientSession): unknown {
+  if (typeof params !== 'object' || params === null || (params as Params).approvalPolicy !== 'on-failure') return params;
+  client.deprecated(ON_FAILURE);
+  return { ...params, approvalPolicy: 'on-request' };
 }
 
 export class Dispatcher {

@@ -249,6 +249,16 @@ describe('what is wrong', () => {
     expect((await workspace('\ufeffmodel = "bom"\r\n').loaded()).config.model).toBe('bom');
   });
 
+  it('[config.on-failure] the older policy is read as on-request and warned about where it stands', async () => {
+    const w = workspace('approval_policy = "on-failure"\n[profiles.p]\napproval_policy = "on-failure"\n');
+    const { warnings } = await w.loaded();
+    const reason = 'is read as "on-request": a command that fails in the sandbox is not run again by itself';
+    expect(warnings.map((x) => x.summary.replaceAll(w.root, '~'))).toEqual([
+      `~/home/config.toml:1: approval_policy = "on-failure" ${reason}`,
+      `~/home/config.toml:3: profiles.p.approval_policy = "on-failure" ${reason}`,
+    ]);
+  });
+
   it('[config.unknown] unknown keys are warned about with the nearest name, and loading goes on', async () => {
     const w = workspace('nonsense_key_7 = 1\nmodle = "x"\n[mcp_servers.x]\ncommand = "a"\n# why\nenabeld = true\n[tui]\nany = 1\n');
     const { warnings, config } = await w.loaded({ overrides: ['sandbox=x'], thread: { bogus_key: 1 } });

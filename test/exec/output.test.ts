@@ -104,6 +104,21 @@ describe('output of a process', () => {
     expect(collector.takeNew()).toEqual({ text: '\n... 11 bytes omitted ...\nABCDEFGH', omittedBytes: 11, lines: 2 });
   });
 
+  it('[exec.binary] marks the part that is not text, not what comes after it', async () => {
+    const collector = new OutputCollector({ capBytes: 16 });
+    const read = (...bytes: number[]) => {
+      collector.push({ stream: 'stdout', bytes: Uint8Array.from(bytes) });
+      return collector.takeNew();
+    };
+    expect(read(0x61, 0, 0x62)).toEqual({ text: 'a\0b', omittedBytes: 0, lines: 1, binary: true });
+    expect(read(0x63, 0xe6)).toEqual({ text: 'c', omittedBytes: 0, lines: 1 });
+    expect(read(0x97, 0xa5)).toEqual({ text: '日', omittedBytes: 0, lines: 1 });
+    expect(read(0xff)).toEqual({ text: '\ufffd', omittedBytes: 0, lines: 1, binary: true });
+    expect(read(0xf0, 0x9f)).toEqual({ text: '', omittedBytes: 0, lines: 0 });
+    await collector.end();
+    expect(collector.takeNew()).toEqual({ text: '\ufffd', omittedBytes: 0, lines: 1, binary: true });
+  });
+
   it('[exec.streams] joins characters per stream when two streams interleave', async () => {
     const collector = new OutputCollector();
     const [a, b, c] = Buffer.from('日');

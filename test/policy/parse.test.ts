@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commandActions } from '../../src/exec/policy/actions.ts';
-import { displayCommand } from '../../src/exec/policy/display.ts';
+import { spelledOut } from '../../src/exec/policy/display.ts';
 import { parseScript } from '../../src/exec/policy/parse.ts';
 import { argvOf } from '../../src/exec/policy/syntax.ts';
 
@@ -206,7 +206,7 @@ describe('command actions', () => {
 
 describe('display', () => {
   it('[policy.display] what hides or turns text is spelled out', () => {
-    expect(displayCommand('ls \u202e\u2066x\u001b[2K\r\u200b\u0000 é\t\n日\u{e0041}\ud800')).toBe(
+    expect(spelledOut('ls \u202e\u2066x\u001b[2K\r\u200b\u0000 é\t\n日\u{e0041}\ud800')).toBe(
       'ls \\u{202e}\\u{2066}x\\u{1b}[2K\\u{d}\\u{200b}\\u{0} é\t\n日\\u{e0041}\\u{d800}',
     );
   });

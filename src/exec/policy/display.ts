@@ -5,9 +5,6 @@
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udfff]/gu;
 
-export function displayCommand(command: string): string {
+export function spelledOut(command: string): string {
   return command.replace(HIDDEN, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
 }
-
-/** True when the display form differs, so that a frontend has a reason to show it. */
-export const hidesCharacters = (command: string): boolean => displayCommand(command) !== command;

@@ -11,6 +11,8 @@ export interface ReadOutput {
   /** Bytes missing from the middle of the text already, where it says so itself. */
   omittedBytes: number;
   lines: number;
+  /** Some of it is not text. */
+  binary?: true;
 }
 
 export type Standing =
@@ -54,6 +56,9 @@ export interface EnvelopeInput {
   hint?: string;
 }
 
+const NOT_TEXT =
+  'Not all of the output is text: it holds NUL bytes or bytes that are not UTF-8 (those are shown as \ufffd). Look at them with od -c or file.';
+
 export function envelope({ wallMs, standing, output, maxTokens, artifact, hint }: EnvelopeInput): string {
   const { text, cut, totalBytes } = cutOutput(output, maxTokens);
   const lines = [
@@ -62,6 +67,7 @@ export function envelope({ wallMs, standing, output, maxTokens, artifact, hint }
     standingLine(standing),
     `Original token count: ${tokensOf(totalBytes)}`,
   ];
+  if (output.binary) lines.push(NOT_TEXT);
   if (cut) lines.push(`Total output lines: ${output.lines}`);
   if (cut && artifact) lines.push(`The whole output is kept in ${artifact}; read a range of it with read_artifact or a command.`);
   const note = hint ? `${text === '' || text.endsWith('\n') ? '' : '\n'}\n${hint}` : '';

@@ -4,6 +4,7 @@
 import { nowMs } from '../../common/clock.ts';
 import { Deferred } from '../../common/deferred.ts';
 import { preview } from '../../common/text.ts';
+import { spelledOut } from '../../exec/policy/display.ts';
 import type { CommandExecutionApprovalDecision } from '../../protocol/approval.ts';
 import type { FrontendOutcome, FrontendPort, FrontendRequest } from '../events.ts';
 import type { ApprovalAsk, ElicitedApproval, StepFacts } from '../runtime.ts';
@@ -25,6 +26,10 @@ export type AmendmentSink = (amendment: readonly string[], request: ApprovalRequ
 type Answer = CommandExecutionApprovalDecision;
 
 type CommandQuestion = ApprovalRequest & { ask: Exclude<ApprovalAsk, ElicitedApproval> };
+
+/** For frontends that show the reason and know no display form. */
+const HIDING = 'The command holds characters that hide or reorder text. Spelled out it reads: ';
+const SHOWN_COMMAND = 2_000;
 
 export class ApprovalGate {
   readonly #store: ApprovalStore;
@@ -85,12 +90,15 @@ export class ApprovalGate {
     if (ask.kind === 'fileChange') {
       return this.#frontend.open('item/fileChange/requestApproval', { ...common, reason: ask.reason, grantRoot: ask.grantRoot });
     }
+    const plain = spelledOut(ask.command);
+    const isHiding = plain !== ask.command;
     return this.#frontend.open('item/commandExecution/requestApproval', {
       ...common,
       kind: 'command',
       environmentId: 'local',
-      reason: ask.reason,
+      reason: isHiding ? [ask.reason, HIDING].filter(Boolean).join(' ') + preview(plain, SHOWN_COMMAND) : ask.reason,
       command: ask.command,
+      ...(isHiding ? { displayCommand: plain } : {}),
       cwd: ask.cwd,
       commandActions: ask.commandActions as never,
       ...(ask.proposedAmendment ? { proposedExecpolicyAmendment: [...ask.proposedAmendment] } : {}),
