@@ -104,7 +104,7 @@ export class Daemon {
       writer: new ConfigWriter(options),
     });
     this.#extensions = new ExtensionServices(this.#subscriptions);
-    const toolbox = new ThreadToolbox(this.#exec, this.#hooks, options.home);
+    const toolbox = new ThreadToolbox(this.#exec, this.#hooks, options.home, { traces: options.env.HARNESSD_TRACE === '1' });
     this.#skills = new SkillCatalog(options.home, new SkillReader(options.home), () => this.#subscriptions.all('skills/changed', {}));
     const setup: SetupPorts = {
       source: this.#source,

@@ -27,11 +27,18 @@ import { localShell, shellCommand } from '../tools/runtimes/shell-command.ts';
 import { updatePlan } from '../tools/runtimes/update-plan.ts';
 import { viewImage } from '../tools/runtimes/view-image.ts';
 import { writeStdin } from '../tools/runtimes/write-stdin.ts';
+import { TraceFile } from '../tools/trace-file.ts';
 import type { ExecServices } from './exec-services.ts';
 import type { HookServices } from './hook-services.ts';
 
 const NO_HOSTED: readonly HostedSpec[] = [];
-const WEB_SEARCH: readonly HostedSpec[] = [{ type: 'hosted', name: 'web_search' }];
+
+/** The provider's own search on the web: live, or in what the provider has kept. */
+function webSearchOf(config: EffectiveConfig): readonly HostedSpec[] {
+  const mode = config.web_search;
+  if (mode === 'disabled' || !toolEnabled(config, 'web_search', true)) return NO_HOSTED;
+  return [{ type: 'hosted', name: 'web_search', ...(mode ? { options: { external_web_access: mode === 'live' } } : {}) }];
+}
 
 /** A runtime as the registry takes it: its argument type is its own business. */
 const runtime = <A>(tool: ToolRuntime<A>): ToolRuntime => tool as unknown as ToolRuntime;
@@ -46,11 +53,14 @@ export class ThreadToolbox {
   readonly #exec: ExecServices;
   readonly #hooks: HookServices;
   readonly #home: string;
+  readonly #traces: boolean;
 
-  constructor(exec: ExecServices, hooks: HookServices, home: string) {
+  /** `traces`: the calls of every thread are traced into a file, whatever its configuration says. */
+  constructor(exec: ExecServices, hooks: HookServices, home: string, options: { traces?: boolean } = {}) {
     this.#exec = exec;
     this.#hooks = hooks;
     this.#home = home;
+    this.#traces = options.traces ?? false;
   }
 
   forThread(host: ToolHost, config: EffectiveConfig, hookSet: HookSet, mcp: OutsideTools): ThreadTools {
@@ -59,12 +69,14 @@ export class ThreadToolbox {
     const patches = new PatchCalls(nodePatchFs(), host.keepsArtifacts ? artifacts : noArtifacts);
     const builtins = builtinTools(host, config, { exec, artifacts, patches });
     const hooks = this.#hooks.forThread(host, hookSet, config.shell_environment_policy ?? {});
-    const webSearch = toolEnabled(config, 'web_search', true);
+    const webSearch = webSearchOf(config);
+    const traced = host.keepsArtifacts && (this.#traces || featureEnabled(config, 'trace'));
+    const traces = traced ? new TraceFile(this.#home, host.threadId) : null;
     return {
       sources: {
         builtins: () => builtins,
         external: (abilities: ModelAbilities) => mcp.tools(abilities),
-        hosted: (abilities: ModelAbilities) => (webSearch && abilities.webSearch ? WEB_SEARCH : NO_HOSTED),
+        hosted: (abilities: ModelAbilities) => (abilities.webSearch ? webSearch : NO_HOSTED),
         strict: config.tools?.strict ?? false,
         suggest: toolEnabled(config, 'suggest', false),
       },
@@ -73,7 +85,10 @@ export class ThreadToolbox {
       started: () => mcp.started(),
       announced: () => mcp.announced(),
       ready: (text, signal) => mcp.ready(text, signal),
-      onTrace: (trace) => logger().debug(trace, 'tool call'),
+      onTrace: (trace) => {
+        logger().debug(trace, 'tool call');
+        traces?.add(trace);
+      },
       terminals: async () =>
         (await exec.sessions.list()).map((session) => ({
           itemId: session.itemId,
@@ -99,6 +114,7 @@ export class ThreadToolbox {
         await hooks.close();
         mcp.close();
         await exec.sessions.terminateAll(300);
+        await traces?.flush();
       },
     };
   }

@@ -1,8 +1,10 @@
 // What was cut from a result is kept whole in a file under the thread, and named in the result. Ids are the file names without ending.
-import { mkdir, open, readdir, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
+import { utf8HeadLength, utf8TailStart } from '../common/text.ts';
 
 export interface ArtifactPort {
   /** Keeps a text and gives its path, or null when nothing may be kept (an ephemeral thread) or the disk refuses. Never throws. */
@@ -11,7 +13,14 @@ export interface ArtifactPort {
 
 export const noArtifacts: ArtifactPort = { save: async () => null };
 
-const safe = (name: string): string => name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 80) || 'result';
+const NAME_LENGTH = 80;
+
+/** A name for a file: an id that had to change carries a hash of the whole, so that two ids never share a file. */
+function safe(name: string): string {
+  const clean = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, NAME_LENGTH);
+  if (clean === name && clean !== '') return clean;
+  return `${clean.slice(0, NAME_LENGTH - 13)}_${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
+}
 
 /** At most this much of one artifact is read at once. */
 const READ_LIMIT = 64 * 1024;
@@ -44,24 +53,15 @@ export class ArtifactStore implements ArtifactPort {
     }
   }
 
-  /** Reads a range in bytes, moved to character boundaries. */
+  /** Reads a range in bytes, moved inwards to whole characters. `id`: the name of the file, with or without its folder and ending, or the id of the call. */
   async read(id: string, offset: number, limit: number): Promise<ArtifactReading> {
     const name = path.basename(id).replace(/\.txt$/, '');
+    const handle = (await openOrNull(path.join(this.#dir, `${safe(name)}.txt`))) ?? (await openOrNull(this.pathOf(id)));
+    if (!handle) return { type: 'unknown', known: await this.#known() };
     try {
-      const handle = await open(path.join(this.#dir, `${safe(name)}.txt`), 'r');
-      try {
-        const totalBytes = (await handle.stat()).size;
-        const start = Math.min(Math.max(0, offset), totalBytes);
-        const buffer = Buffer.alloc(Math.min(Math.max(1, limit), READ_LIMIT, Math.max(1, totalBytes - start)));
-        const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
-        const text = new TextDecoder().decode(buffer.subarray(0, bytesRead));
-        const end = start + bytesRead;
-        return { type: 'text', text, offset: start, nextOffset: end < totalBytes ? end : null, totalBytes };
-      } finally {
-        await handle.close();
-      }
-    } catch {
-      return { type: 'unknown', known: await this.#known() };
+      return await readRange(handle, offset, limit);
+    } finally {
+      await handle.close();
     }
   }
 
@@ -72,4 +72,28 @@ export class ArtifactStore implements ArtifactPort {
       return [];
     }
   }
+}
+
+async function openOrNull(file: string): Promise<FileHandle | null> {
+  try {
+    return await open(file, 'r');
+  } catch {
+    return null;
+  }
+}
+
+/** The longest character of UTF-8. */
+const CHARACTER = 4;
+
+async function readRange(handle: FileHandle, offset: number, limit: number): Promise<ArtifactReading> {
+  const totalBytes = (await handle.stat()).size;
+  const from = Math.min(Math.max(0, offset), totalBytes);
+  const wanted = Math.min(Math.max(CHARACTER, limit), READ_LIMIT, totalBytes - from);
+  const buffer = Buffer.alloc(Math.min(wanted + CHARACTER, totalBytes - from));
+  const { bytesRead } = await handle.read(buffer, 0, buffer.length, from);
+  const bytes = buffer.subarray(0, bytesRead);
+  const start = from === 0 ? 0 : utf8TailStart(bytes, bytes.length);
+  const end = Math.max(start, utf8HeadLength(bytes, wanted));
+  const nextOffset = from + end < totalBytes ? from + end : null;
+  return { type: 'text', text: bytes.toString('utf8', start, end), offset: from + start, nextOffset, totalBytes };
 }

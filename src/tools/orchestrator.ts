@@ -67,7 +67,9 @@ export class Orchestrator {
       closeItem(context);
     }
     if (told.length > 0) output = { ...output, hookContext: told };
-    this.#ports.onTrace(tracer.finish(context.call.callId, flatName(context.call.name), output.success, output.category));
+    this.#ports.onTrace(
+      tracer.finish({ turnId: context.step.turnId, callId: context.call.callId, tool: flatName(context.call.name) }, output),
+    );
     return output;
   }
 

@@ -5,6 +5,7 @@ export type TraceMark = 'provider_item_received' | 'domain_call_built' | 'runtim
 export type TraceWait = 'readyMs' | 'gateMs' | 'approvalMs' | 'hooksMs';
 
 export interface CallTrace {
+  readonly turnId: string;
   readonly callId: string;
   readonly tool: string;
   /** Milliseconds after the first mark. */
@@ -49,8 +50,9 @@ export class CallTracer {
     return monotonicMs() - this.#start;
   }
 
-  finish(callId: string, tool: string, success: boolean, category?: string): CallTrace {
+  finish(call: { turnId: string; callId: string; tool: string }, outcome: { success: boolean; category?: string }): CallTrace {
     this.mark('result_normalized');
-    return { callId, tool, marks: this.#marks, waits: this.#waits, handlerMs: this.#handlerMs, success, ...(category ? { category } : {}) };
+    const { success, category } = outcome;
+    return { ...call, marks: this.#marks, waits: this.#waits, handlerMs: this.#handlerMs, success, ...(category ? { category } : {}) };
   }
 }

@@ -20,7 +20,16 @@ const NAME = /^[a-zA-Z0-9_-]+$/;
 const NAME_LIMIT = 128;
 const NAMESPACE_LIMIT = 64;
 /** Namespaces that the Responses API keeps for itself. */
-export const RESERVED_NAMESPACES = new Set(['functions', 'web', 'container', 'browser', 'python', 'image_gen', 'api_tool', 'multi_tool_use']);
+export const RESERVED_NAMESPACES = new Set([
+  'functions',
+  'web',
+  'container',
+  'browser',
+  'python',
+  'image_gen',
+  'api_tool',
+  'multi_tool_use',
+]);
 
 class SpecProblem extends Error {}
 const refuse = (problem: string): never => {
