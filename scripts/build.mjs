@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { link, split, startUpParts } from './build/bundle.mjs';
+import { writeLibraries } from './build/libraries.mjs';
 import { observe, writeColdCaches, writeWarmCaches } from './build/warm-up.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
@@ -49,6 +50,7 @@ async function build() {
     writeFiles(staging, files);
     const caches = groups.has('rest.cjs') ? await writeWarmCaches(staging, { turn: groups.has('turn.cjs') }) : '';
     writeColdCaches(staging);
+    if (values.entry === undefined) await writeLibraries(staging, root);
     fs.rmSync(out, { recursive: true, force: true });
     fs.renameSync(staging, out);
     if (!values.quiet) report(out, files, outcome + caches, performance.now() - began);
