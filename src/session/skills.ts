@@ -1,6 +1,7 @@
 // Finds skills: folders with a SKILL.md whose front matter says what it is for. The home's own, and those of trusted projects; a broken
 // one is told, not dropped.
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf, systemCode } from '../common/errors.ts';
 import { utf8HeadLength } from '../common/text.ts';
@@ -72,7 +73,18 @@ const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(sy
 const reasonOf = (error: unknown): string =>
   error instanceof FrontMatterError ? error.message : `it cannot be read (${systemCode(error) ?? messageOf(error)})`;
 
-/** One reading of the disk, for one configuration. */
+function realPathOf(given: string): string {
+  try {
+    return realpathSync.native(given);
+  } catch {
+    return given;
+  }
+}
+
+/**
+ * One reading of the disk, for one configuration. Each turn begins with one, so what is looked at every time is looked at synchronously:
+ * some microseconds a folder instead of a fraction of a millisecond. Files are read only when they have changed.
+ */
 class Scan {
   readonly skills: Skill[] = [];
   readonly errors: { path: string; message: string }[] = [];
@@ -92,16 +104,16 @@ class Scan {
 
   async root({ folder, scope }: SkillRoot): Promise<void> {
     this.#left = MAX_FOLDERS;
-    if (!(await this.#isNew(folder))) return;
+    if (!this.#isNew(folder)) return;
     await this.#below(folder, scope, MAX_DEPTH);
     if (this.#left < 0)
       this.errors.push({ path: folder, message: `it holds more than ${MAX_FOLDERS} folders; the rest was not looked into` });
   }
 
   async #below(folder: string, scope: Skill['scope'], depth: number): Promise<void> {
-    let entries: import('node:fs').Dirent[];
+    let entries: Dirent[];
     try {
-      entries = await readdir(folder, { withFileTypes: true });
+      entries = readdirSync(folder, { withFileTypes: true });
     } catch (error) {
       if (!isMissing(error)) this.errors.push({ path: folder, message: reasonOf(error) });
       return;
@@ -111,13 +123,13 @@ class Scan {
     for (const { name } of names.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       if (this.#left-- <= 0) return;
       const inner = path.join(folder, name);
-      if (!(await this.#isNew(inner))) continue;
+      if (!this.#isNew(inner)) continue;
       if (!(await this.#skill(path.join(inner, SKILL_FILE), scope)) && depth > 1) await this.#below(inner, scope, depth - 1);
     }
   }
 
-  async #isNew(given: string): Promise<boolean> {
-    const real = await realpath(given).catch(() => given);
+  #isNew(given: string): boolean {
+    const real = realPathOf(given);
     if (this.#seen.has(real)) return false;
     this.#seen.add(real);
     return true;
@@ -126,7 +138,7 @@ class Scan {
   /** False when there is no such file. */
   async #skill(file: string, scope: Skill['scope']): Promise<boolean> {
     try {
-      const found = await stat(file);
+      const found = statSync(file);
       this.folders.add(path.dirname(file));
       const stamp = `${found.mtimeMs} ${found.size} ${found.ino}`;
       this.stamps.push(`${file} ${stamp}`);
