@@ -30,7 +30,8 @@ export async function listAll(client: McpClient, method: string, member: string,
 
 /** The other list under the same identity, or the given one when nothing in it differs. */
 function sameOr(before: Catalogue | null, tools: ToolDefinition[], next: Catalogue): Catalogue {
-  if (!before || before.instructions !== next.instructions || before.tools.length !== tools.length) return next;
+  if (!before || before.tools.length !== tools.length || before.problems.length !== next.problems.length) return next;
+  if (JSON.stringify(before.server) !== JSON.stringify(next.server)) return next;
   const same = tools.every((tool, i) => tool.digest === before.tools[i].digest && tool.name === before.tools[i].name);
   return same ? before : next;
 }

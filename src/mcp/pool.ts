@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { type CatalogueCache, noCache } from './catalogue-cache.ts';
 import { PooledServer } from './server.ts';
 import { type ServerSpec, serverKey } from './server-spec.ts';
 import type { OpenTransport } from './transport-port.ts';
@@ -24,14 +25,16 @@ const BUSY_MS = 500;
 
 export class McpPool {
   readonly #open: OpenTransport;
+  readonly #cache: CatalogueCache;
   readonly #lingerMs: number;
   /** By key: what new leases get. A retired server is in `#all` only. */
   readonly #current = new Map<string, Entry>();
   readonly #all = new Set<Entry>();
   #closed = false;
 
-  constructor(open: OpenTransport, options: { lingerMs?: number } = {}) {
+  constructor(open: OpenTransport, options: { lingerMs?: number; cache?: CatalogueCache } = {}) {
     this.#open = open;
+    this.#cache = options.cache ?? noCache;
     this.#lingerMs = options.lingerMs ?? LINGER_MS;
   }
 
@@ -76,7 +79,11 @@ export class McpPool {
     const holders = new Set<{ cwd: string }>();
     // A local server learns which folders are worked in; a remote one is told nothing of this machine.
     const roots = () => (spec.transport.type === 'stdio' ? [...new Set([...holders].map(({ cwd }) => cwd))].map(rootOf) : []);
-    const entry: Entry = { server: new PooledServer(key, spec, { open: this.#open, roots }), holders, reaper: undefined };
+    const entry: Entry = {
+      server: new PooledServer(key, spec, { open: this.#open, cache: this.#cache, roots }),
+      holders,
+      reaper: undefined,
+    };
     this.#current.set(key, entry);
     this.#all.add(entry);
     return entry;

@@ -3,6 +3,7 @@ import { Deferred } from '../common/deferred.ts';
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import { type Catalogue, listAll, readCatalogue } from './catalogue.ts';
+import type { CatalogueCache } from './catalogue-cache.ts';
 import { connectClient, type Json, type McpClient } from './client.ts';
 import { CallDeadline } from './deadline.ts';
 import { McpFailure } from './errors.ts';
@@ -30,6 +31,12 @@ export interface CallOptions {
   onProgress?(message: string): void;
 }
 
+export interface ServerPorts {
+  open: OpenTransport;
+  cache: CatalogueCache;
+  roots(): { uri: string; name: string }[];
+}
+
 /** Crashes within this time that are followed by another start; a server that dies faster than that stays down. */
 const RESTART_WINDOW_MS = 60_000;
 const MAX_RESTARTS = 10;
@@ -40,6 +47,7 @@ export class PooledServer {
   readonly key: string;
   readonly #spec: ServerSpec;
   readonly #open: OpenTransport;
+  readonly #cache: CatalogueCache;
   readonly #roots: () => { uri: string; name: string }[];
   readonly #observers = new Set<ServerObserver>();
   readonly #calls = new InFlightCalls();
@@ -49,16 +57,19 @@ export class PooledServer {
   #state: ServerState = { type: 'starting' };
   /** Set exactly while the state is `ready`. */
   #client: McpClient | null = null;
-  /** The last one known; kept while the server is down. */
-  #catalogue: Catalogue | null = null;
+  /** The last one known; kept while the server is down, and taken from the cache until the server has told its own. */
+  #catalogue: Catalogue | null;
+  #heard = false;
   /** Settled when the start under way has ended, in whatever way. */
   #start = new Deferred<void>();
   #restarts: number[] = [];
 
-  constructor(key: string, spec: ServerSpec, ports: { open: OpenTransport; roots(): { uri: string; name: string }[] }) {
+  constructor(key: string, spec: ServerSpec, ports: ServerPorts) {
     this.key = key;
     this.#spec = spec;
     this.#open = ports.open;
+    this.#cache = ports.cache;
+    this.#catalogue = ports.cache.load(key);
     this.#roots = ports.roots;
     this.#refresh = new ListRefresh(() => this.#readAgain());
     void this.#run();
@@ -198,11 +209,12 @@ export class PooledServer {
       const catalogue = await readCatalogue(up, this.#catalogue, signal);
       if (this.#closing.signal.aborted) throw aborted();
       this.#client = up;
-      this.#catalogue = catalogue;
+      this.#keep(catalogue);
       this.#enter({ type: 'ready' });
     } catch (error) {
       await up?.close().catch(() => {});
       if (this.#closing.signal.aborted) return;
+      if (!this.#heard) this.#catalogue = null;
       const why = limit.aborted
         ? `timed out: it was not ready within ${startupTimeoutMs / 1000} s; a larger startup_timeout_sec for it gives it more time`
         : messageOf(error);
@@ -210,6 +222,12 @@ export class PooledServer {
     } finally {
       this.#start.resolve();
     }
+  }
+
+  #keep(catalogue: Catalogue): void {
+    if (!this.#heard || catalogue !== this.#catalogue) void this.#cache.save(this.key, catalogue);
+    this.#heard = true;
+    this.#catalogue = catalogue;
   }
 
   async #connect(signal: AbortSignal): Promise<McpClient> {
@@ -261,7 +279,7 @@ export class PooledServer {
     const signal = AbortSignal.any([AbortSignal.timeout(this.#spec.startupTimeoutMs), this.#closing.signal]);
     try {
       const next = await readCatalogue(client, this.#catalogue, signal);
-      if (client === this.#client) this.#catalogue = next;
+      if (client === this.#client) this.#keep(next);
     } catch (error) {
       logger().warn({ server: this.#spec.name, error: messageOf(error) }, 'the changed tool list of an MCP server could not be read');
     }

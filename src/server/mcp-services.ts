@@ -1,10 +1,12 @@
 // The MCP side of the composition: one pool for the daemon, a view of it for each thread, and what clients ask of servers directly.
+import path from 'node:path';
 import { invalidParams, invalidRequest, messageOf, unknownThread } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import type { ConfigWriter } from '../config/edit.ts';
 import { formatPath } from '../config/key-path.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { ProcessRunner } from '../exec/process.ts';
+import { CatalogueFiles } from '../mcp/catalogue-cache.ts';
 import { storedLogin } from '../mcp/oauth-provider.ts';
 import { OAuthStore } from '../mcp/oauth-store.ts';
 import { McpPool } from '../mcp/pool.ts';
@@ -60,6 +62,7 @@ export class McpServices {
           return given ? undefined : storedLogin(this.#store, transport.url);
         },
       }),
+      { cache: new CatalogueFiles(path.join(options.home, 'cache', 'mcp')) },
     );
     this.logins = new McpLogins({
       store: this.#store,

@@ -89,7 +89,7 @@ export class McpThread {
       if (server.state.type === 'ready') waits.push(server.settled(within(CHANGE_WAIT_MS, signal)));
       else if (server.state.type !== 'starting') continue;
       else if (mentions(text, plan.name)) waits.push(server.settled(within(NAMED_WAIT_MS, signal)));
-      else if (first) waits.push(server.settled(within(FIRST_WAIT_MS, signal)));
+      else if (first && server.catalogue === null) waits.push(server.settled(within(FIRST_WAIT_MS, signal)));
     }
     await Promise.all(waits);
   }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { CatalogueFiles } from '../../src/mcp/catalogue-cache.ts';
+import { McpPool } from '../../src/mcp/pool.ts';
 import type { ServerState } from '../../src/mcp/server.ts';
+import type { OpenTransport } from '../../src/mcp/transport-port.ts';
 import { alive, bench, call, forever, said, until } from './support.ts';
 
 describe('a server of the pool', () => {
@@ -145,6 +148,24 @@ describe('the pool', () => {
     second.release();
     await until(() => pool.size === 0);
     expect(logged('start').filter(({ pid }) => alive(pid as number))).toEqual([]);
+  });
+
+  it('[mcp.cache] what a server offered is known before it is up again, and gone when it does not come up', async () => {
+    const first = bench();
+    const cache = new CatalogueFiles(`${first.cwd}/cache`);
+    const pool = (open: OpenTransport) => new McpPool(open, { cache });
+    const { server } = first.pool.acquire(first.spec(), first.cwd);
+    await server.settled(forever());
+    const known = server.catalogue;
+    if (!known) throw new Error('nothing is known');
+    await cache.save(server.key, known);
+    const never = pool(async () => new Promise(() => {})).acquire(first.spec(), first.cwd).server;
+    expect(never.state).toEqual({ type: 'starting' });
+    expect(never.catalogue).toEqual({ ...known, problems: [] });
+    const broken = pool(() => Promise.reject(new Error('gone'))).acquire(first.spec(), first.cwd).server;
+    await broken.settled(forever());
+    expect([broken.state, broken.catalogue]).toEqual([{ type: 'failed', error: 'gone', needsLogin: false }, null]);
+    await never.close();
   });
 
   it('[mcp.retire] after a reload new leases get a new process; a call under way ends at the old one', async () => {
