@@ -67,13 +67,26 @@ function parseEdit({ keyPath, value = null, mergeStrategy }: ConfigEdit): Parsed
 const holdsRedacted = (value: unknown): boolean =>
   value === REDACTED || ((Array.isArray(value) || isTable(value)) && Object.values(value).some(holdsRedacted));
 
-/** What only the user may change: trust of projects, and hooks with their hashes. Whether a known hook is switched on is not part of it. */
+/**
+ * What only the user may change: trust of projects, hooks with their hashes, and extensions, which bring hooks of their own. Whether a known
+ * hook is switched on is not part of it.
+ */
 function guarded(table: ReadonlyTable): unknown {
   const hooks = copyOf(table.hooks ?? {}) as Record<string, unknown>;
   const states = Object.entries(isTable(hooks.state) ? hooks.state : {});
   const hashes = states.map(([key, state]) => [key, isTable(state) ? state.trusted_hash : state]).filter(([, hash]) => hash !== undefined);
   delete hooks.state;
-  return { hooks, hashes: Object.fromEntries(hashes), projects: copyOf(table.projects ?? {}) };
+  const profiles = Object.entries(isTable(table.profiles) ? table.profiles : {});
+  const extensions = [
+    table.extensions,
+    ...profiles.map(([name, profile]) => isTable(profile) && profile.extensions && [name, profile.extensions]),
+  ];
+  return {
+    hooks,
+    hashes: Object.fromEntries(hashes),
+    projects: copyOf(table.projects ?? {}),
+    extensions: copyOf(extensions.filter(Boolean)),
+  };
 }
 
 /** Rename over the file that a link points to; a new file is the owner's alone, an existing one keeps its mode. */
@@ -167,7 +180,7 @@ export class ConfigWriter {
     if (!sameValue(guarded(table), guarded(editor.table))) {
       throw new ConfigWriteError(
         'configLayerReadonly',
-        `hooks and the trust of projects are changed by the user, in ${file} itself, not by a client`,
+        `hooks, extensions and the trust of projects are changed by the user, in ${file} itself, not by a client`,
       );
     }
     const after = editor.text;

@@ -172,6 +172,8 @@ describe('refused writes', () => {
     ['another hash', [edit('hooks.state.old.trusted_hash', 'sha256:2')]],
     ['a hook', [edit('hooks.Stop', group)]],
     ['fewer hooks', [edit('hooks.PreToolUse', null)]],
+    ['an extension', [edit('extensions', ['/tmp/x.mjs'])]],
+    ['an extension of a profile', [edit('profiles.p', { extensions: ['/tmp/x.mjs'] }, 'upsert')]],
     ['trust of a project', [edit('projects."/w".trust_level', 'trusted')]],
     ['trust of a project, within a table', [edit('projects', { '/w': { trust_level: 'trusted' } }, 'upsert')]],
     ['trust beside something harmless', [edit('model', 'x'), edit('projects."/w"', { trust_level: 'trusted' })]],
@@ -182,7 +184,7 @@ describe('refused writes', () => {
     expect(await refusal(w, { edits })).toEqual([
       -32600,
       { config_write_error_code: 'configLayerReadonly' },
-      'hooks and the trust of projects are changed by the user, in ~/home/config.toml itself, not by a client',
+      'hooks, extensions and the trust of projects are changed by the user, in ~/home/config.toml itself, not by a client',
     ]);
   });
 
