@@ -8,6 +8,7 @@ import { type Launch, LoginShells } from '../exec/login-shell.ts';
 import { appendAllowRule, loadRules } from '../exec/policy/rule-file.ts';
 import type { PrefixRule } from '../exec/policy/rules.ts';
 import { LocalProcessRunner } from '../exec/runner.ts';
+import { PermissionGrants } from '../exec/sandbox/grants.ts';
 import { permissionsLabel, type SandboxPermissions } from '../exec/sandbox/permissions.ts';
 import { SandboxLauncher } from '../exec/sandbox/sandbox.ts';
 import { ExecSessions } from '../exec/sessions.ts';
@@ -124,6 +125,7 @@ export class ExecServices {
       rules: () => this.rules(),
       addRule: (prefix) => this.addRule(prefix),
       spillPath,
+      grants: new PermissionGrants(),
       additionalPermissions: featureEnabled(config, 'exec_permission_approvals'),
       retryDenied: featureEnabled(config, 'retry_after_denial'),
       startedIn: new Map(),

@@ -6,6 +6,7 @@ import type { EffectiveConfig } from '../config/schema.ts';
 import { featureEnabled, toolEnabled } from '../config/switches.ts';
 import { validateAmendment } from '../exec/policy/amendments.ts';
 import { parseScript } from '../exec/policy/parse.ts';
+import { permissionsFor } from '../exec/sandbox/permissions.ts';
 import type { HookSet } from '../hooks/definitions.ts';
 import { nodePatchFs } from '../patch/fs.ts';
 import type { HostedSpec } from '../protocol/tool-spec.ts';
@@ -23,6 +24,7 @@ import { applyPatch } from '../tools/runtimes/apply-patch.ts';
 import { currentTime, getContextRemaining, newContext } from '../tools/runtimes/context-window.ts';
 import { execCommand } from '../tools/runtimes/exec-command.ts';
 import { readArtifact } from '../tools/runtimes/read-artifact.ts';
+import { requestPermissions } from '../tools/runtimes/request-permissions.ts';
 import { localShell, shellCommand } from '../tools/runtimes/shell-command.ts';
 import { updatePlan } from '../tools/runtimes/update-plan.ts';
 import { viewImage } from '../tools/runtimes/view-image.ts';
@@ -66,7 +68,9 @@ export class ThreadToolbox {
   forThread(host: ToolHost, config: EffectiveConfig, hookSet: HookSet, mcp: OutsideTools): ThreadTools {
     const artifacts = new ArtifactStore(path.join(this.#home, 'artifacts', host.threadId));
     const exec = this.#exec.hostFor(host.threadId, config, (callId) => spillPath(host, artifacts, callId));
-    const patches = new PatchCalls(nodePatchFs(), host.keepsArtifacts ? artifacts : noArtifacts);
+    const patches = new PatchCalls(nodePatchFs(), host.keepsArtifacts ? artifacts : noArtifacts, ({ sandbox, cwd, turnId }) =>
+      exec.grants.widen(permissionsFor(sandbox, cwd), turnId),
+    );
     const builtins = builtinTools(host, config, { exec, artifacts, patches });
     const hooks = this.#hooks.forThread(host, hookSet, config.shell_environment_policy ?? {});
     const webSearch = webSearchOf(config);
@@ -105,6 +109,7 @@ export class ThreadToolbox {
       },
       turnEnded: async (turnId, interrupted) => {
         patches.turnEnded(turnId);
+        exec.grants.turnEnded(turnId);
         if (!interrupted) return;
         const ours = [...exec.startedIn].filter(([, turn]) => turn === turnId).map(([id]) => id);
         await Promise.all(ours.map((id) => exec.sessions.terminate(id)));
@@ -145,6 +150,10 @@ function builtinTools(host: ToolHost, config: EffectiveConfig, { exec, artifacts
   if (toolEnabled(config, 'apply_patch', true)) tools.push(runtime(applyPatch(patches)));
   if (toolEnabled(config, 'update_plan', true)) tools.push(runtime(updatePlan()));
   if (toolEnabled(config, 'view_image', true)) tools.push(runtime(viewImage()));
+  if (featureEnabled(config, 'request_permissions_tool')) {
+    const granted = exec.grants.add.bind(exec.grants);
+    tools.push(runtime(requestPermissions({ frontend: host.frontend, granted })));
+  }
   if (toolEnabled(config, 'current_time', false)) tools.push(runtime(currentTime()));
   if (featureEnabled(config, 'token_budget')) tools.push(runtime(getContextRemaining(() => host.tokens())), runtime(newContext()));
   if (host.keepsArtifacts) tools.push(runtime(readArtifact(artifacts)));

@@ -84,14 +84,14 @@ export class GuardedPaths {
   }
 }
 
-/** True when a path (absolute) is, or lies in, a guarded folder below one of the roots. Purely by name. */
+/**
+ * True when a path (absolute) is, or lies in, a guarded folder below the roots. Purely by name. A root inside a guarded folder lies over
+ * it, as it does in the sandbox: the innermost one counts.
+ */
 export function isGuarded(roots: readonly string[], file: string): boolean {
-  return roots.some(
-    (root) =>
-      isWithin(root, file) &&
-      path
-        .relative(root, file)
-        .split(path.sep)
-        .some((part) => GUARDED_NAMES.includes(part)),
-  );
+  const around = roots.filter((root) => isWithin(root, file));
+  if (around.length === 0) return false;
+  const innermost = around.reduce((a, b) => (b.length > a.length ? b : a));
+  const below = path.relative(innermost, file).split(path.sep);
+  return below.some((part) => GUARDED_NAMES.includes(part));
 }

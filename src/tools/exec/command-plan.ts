@@ -100,7 +100,7 @@ export async function planCommand(host: ExecHost, request: CommandRequest, step:
     host.launcher.available(),
   ]);
   const argv = shellArgv(shell, request.cmd, request.login);
-  const base = permissionsFor(step.sandbox, step.cwd);
+  const base = host.grants.widen(permissionsFor(step.sandbox, step.cwd), step.turnId);
   const extra = additionalOf(request.escalation);
   const verdict = judgeCommand({
     parsed,

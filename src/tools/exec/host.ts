@@ -3,6 +3,7 @@ import type { EnvironmentPolicy } from '../../exec/environment.ts';
 import type { Launch } from '../../exec/login-shell.ts';
 import type { PrefixRule } from '../../exec/policy/rules.ts';
 import type { ProcessRunner } from '../../exec/process.ts';
+import type { PermissionGrants } from '../../exec/sandbox/grants.ts';
 import type { SandboxPermissions } from '../../exec/sandbox/permissions.ts';
 import type { SandboxLauncher } from '../../exec/sandbox/sandbox.ts';
 import type { ExecSessions } from '../../exec/sessions.ts';
@@ -29,6 +30,8 @@ export interface ExecHost {
   addRule(prefix: readonly string[]): Promise<void>;
   /** Where the whole output of a call goes when it is long; null when nothing may be kept. */
   spillPath(callId: string): string | null;
+  /** What the user granted for a turn or the thread; commands and patches run with it. */
+  readonly grants: PermissionGrants;
   /** Extra permissions per command may be asked for. */
   readonly additionalPermissions: boolean;
   /** A command that the sandbox stopped may be offered to the user for a second run outside of it. */

@@ -3,7 +3,7 @@
 import { Mutex } from 'async-mutex';
 import { monotonicMs } from '../../common/clock.ts';
 import type { ApprovalPolicy } from '../../exec/policy/approval-policy.ts';
-import { permissionsFor } from '../../exec/sandbox/permissions.ts';
+import { permissionsFor, type SandboxPermissions } from '../../exec/sandbox/permissions.ts';
 import { changesOf, previewChanges } from '../../patch/changes.ts';
 import type { PatchFs } from '../../patch/fs.ts';
 import { PatchParser } from '../../patch/parser.ts';
@@ -54,6 +54,7 @@ const SKIP: ApprovalNeed = { type: 'skip' };
 export class PatchCalls {
   readonly #fs: PatchFs;
   readonly #artifacts: ArtifactPort;
+  readonly #permissionsOf: (step: StepFacts) => SandboxPermissions;
   /** By item id, from begin to the end of the call. */
   readonly #prepared = new Map<string, Prepared>();
   /** By turn id, from its first written patch to its end. */
@@ -63,9 +64,11 @@ export class PatchCalls {
   /** Patches that have changed something on disk; only grows. */
   #written = 0;
 
-  constructor(fs: PatchFs, artifacts: ArtifactPort) {
+  /** @param permissionsOf what a patch may write; by default the sandbox policy alone */
+  constructor(fs: PatchFs, artifacts: ArtifactPort, permissionsOf = (step: StepFacts) => permissionsFor(step.sandbox, step.cwd)) {
     this.#fs = fs;
     this.#artifacts = artifacts;
+    this.#permissionsOf = permissionsOf;
   }
 
   /** Verifies the patch and opens its item, or goes on with the one that a preview opened. Never rejects for what the patch holds. */
@@ -121,7 +124,7 @@ export class PatchCalls {
     if (!planned.ok) return told('tool_error', planFailureText(planned.error));
     const need = judgePatch({
       approvalPolicy: step.approvalPolicy as ApprovalPolicy,
-      permissions: permissionsFor(step.sandbox, step.cwd),
+      permissions: this.#permissionsOf(step),
       affected: planned.plan.files.flatMap((file) => file.affected),
     });
     return { request, changes: changesOf(planned.plan), verdict: { type: 'planned', plan: planned.plan, need }, after };
