@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from './common/errors.ts';
 import { HARNESSD_VERSION, PROTOCOL_VERSION } from './common/version.ts';
+import type { ListenAddress } from './server/listen.ts';
 
 // Made when something first prints: most runs never do.
 let stderrConsole: Console | undefined;
@@ -17,8 +18,10 @@ Object.defineProperty(globalThis, 'console', {
 const HELP = `harnessd ${HARNESSD_VERSION}: an agent-harness daemon
 
 Usage
-  harnessd app-server [--listen stdio://] [-c KEY=VALUE]... [--profile NAME]
+  harnessd app-server [--listen ADDRESS] [-c KEY=VALUE]... [--profile NAME]
       Serves one frontend: JSON-RPC over stdio, one message a line (or Content-Length framing).
+      ADDRESS: stdio:// (default), or for several frontends unix:///PATH or ws://127.0.0.1:PORT,
+      where clients present the token of HARNESSD_LISTEN_TOKEN or of the file listen-token in the home.
   harnessd config check [-c KEY=VALUE]... [--profile NAME]
       Prints the configuration in force in this folder, and where each value comes from.
   harnessd doctor [--online]
@@ -94,7 +97,7 @@ async function checkFlags({ overrides, profile }: Options, home: string): Promis
 }
 
 async function serve(options: Options): Promise<void> {
-  if (options.listen !== 'stdio://') throw new UsageError(`--listen ${options.listen}: this version listens on stdio:// only`);
+  const address = await listenAddress(options.listen);
   const { resolveHome } = await import('./config/home.ts');
   const home = resolveHome(process.env);
   await checkFlags(options, home);
@@ -102,7 +105,17 @@ async function serve(options: Options): Promise<void> {
   const daemon = new Daemon({ home, env: process.env, overrides: options.overrides, profile: options.profile });
   daemon.onExit((code) => process.exit(code));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void daemon.shutdown());
-  daemon.serve(new StdioTransport());
+  if (address.type === 'stdio') daemon.serve(new StdioTransport());
+  else process.stderr.write(`harnessd: listening on ${await daemon.listen(address, process.env)}\n`);
+}
+
+/** Nearly every start is over stdio: what reads other addresses is loaded for them only. */
+async function listenAddress(text: string): Promise<ListenAddress> {
+  if (text === 'stdio://') return { type: 'stdio' };
+  const { parseListen } = await import('./server/listen.ts');
+  const read = parseListen(text);
+  if (!read.ok) throw new UsageError(`--listen: ${read.problem}`);
+  return read.address;
 }
 
 /** Commands that look at this machine, print, and end. */

@@ -134,7 +134,12 @@ import {
   ThreadUnsubscribeParams,
   ThreadUnsubscribeResponse,
 } from './thread-lifecycle.ts';
-import { ThreadGoalClearedNotification, ThreadGoalUpdatedNotification, ThreadQueueChangedNotification } from './thread-queue-goal.ts';
+import {
+  queueGoalRequests,
+  ThreadGoalClearedNotification,
+  ThreadGoalUpdatedNotification,
+  ThreadQueueChangedNotification,
+} from './thread-queue-goal.ts';
 import {
   ErrorNotification,
   ThreadTokenUsageUpdatedNotification,
@@ -216,6 +221,7 @@ export const clientRequests = {
     experimental: 'additionalContext responsesapiClientMetadata responsesapiClientMetadataPatch',
   }),
   'turn/interrupt': request(TurnInterruptParams, TurnInterruptResponse, { scope: 'thread' }),
+  ...queueGoalRequests,
   'review/start': request(ReviewStartParams, ReviewStartResponse, { scope: 'thread' }),
   ...hostRequests,
   'config/read': request(ConfigReadParams, ConfigReadResponse, { scope: 'process' }),

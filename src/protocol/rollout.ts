@@ -49,7 +49,7 @@ export type RolloutLine =
   /** Turns from this one on are gone, for the client and for the model. */
   | { type: 'reverted'; beforeTurnId: string }
   /** The inputs that wait for their turn, whole. */
-  | { type: 'queue'; entries: QueuedSubmission[] }
+  | { type: 'queue'; entries: readonly QueuedSubmission[] }
   | { type: 'goal'; goal: ThreadGoal | null; turnsLeft: number }
   /** What a list shows, so that it need not read the whole file: written at the end of each turn and when it changes. */
   | {

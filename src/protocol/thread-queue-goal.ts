@@ -1,6 +1,7 @@
 // Queued inputs and goals of a thread.
 import * as z from 'zod';
 import { UserInput } from './item.ts';
+import { request } from './method-spec.ts';
 import { type Infer, schema } from './schema.ts';
 import { Turn } from './turn.ts';
 
@@ -122,3 +123,17 @@ export type ThreadQueueUpdateParams = Infer<typeof ThreadQueueUpdateParams>;
 
 export const ThreadQueueUpdateResponse = schema(() => z.object({ queuedSubmission: QueuedSubmission() }));
 export type ThreadQueueUpdateResponse = Infer<typeof ThreadQueueUpdateResponse>;
+
+const experimental = { scope: 'thread', stability: 'experimental' } as const;
+
+export const queueGoalRequests = {
+  'thread/goal/set': request(ThreadGoalSetParams, ThreadGoalSetResponse, { scope: 'thread' }),
+  'thread/goal/get': request(ThreadGoalGetParams, ThreadGoalGetResponse, { scope: 'thread' }),
+  'thread/goal/clear': request(ThreadGoalClearParams, ThreadGoalClearResponse, { scope: 'thread' }),
+  'thread/queue/add': request(ThreadQueueAddParams, ThreadQueueAddResponse, experimental),
+  'thread/queue/list': request(ThreadQueueListParams, ThreadQueueListResponse, experimental),
+  'thread/queue/update': request(ThreadQueueUpdateParams, ThreadQueueUpdateResponse, experimental),
+  'thread/queue/delete': request(ThreadQueueDeleteParams, ThreadQueueDeleteResponse, experimental),
+  'thread/queue/reorder': request(ThreadQueueReorderParams, ThreadQueueReorderResponse, experimental),
+  'thread/queue/start': request(ThreadQueueStartParams, ThreadQueueStartResponse, experimental),
+} as const;

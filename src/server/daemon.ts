@@ -20,9 +20,11 @@ import { accountHandlers, storedApiKey } from './handlers/account.ts';
 import { catalogHandlers } from './handlers/catalog.ts';
 import { configHandlers } from './handlers/config.ts';
 import { diagnosticsHandlers } from './handlers/diagnostics.ts';
+import { goalHandlers } from './handlers/goal.ts';
 import { type HostHandlers, hostHandlers } from './handlers/host.ts';
 import { initializeHandlers } from './handlers/initialize.ts';
 import { mcpHandlers, mcpServerStatus } from './handlers/mcp.ts';
+import { queueHandlers } from './handlers/queue.ts';
 import { reviewHandlers } from './handlers/review.ts';
 import { switchHandlers } from './handlers/switches.ts';
 import { terminalHandlers } from './handlers/terminals.ts';
@@ -30,6 +32,7 @@ import { threadHistoryHandlers } from './handlers/thread-history.ts';
 import { threadHandlers } from './handlers/threads.ts';
 import { turnHandlers } from './handlers/turns.ts';
 import { HookServices } from './hook-services.ts';
+import type { ListenAddress, Listener } from './listen.ts';
 import { McpServices } from './mcp-services.ts';
 import { ModelClients } from './model-source.ts';
 import { RequestQueue } from './request-queue.ts';
@@ -80,6 +83,7 @@ export class Daemon {
   /** Warnings that were shown; each is shown once. */
   readonly #warned = new Set<string>();
   #ending: Promise<void> | null = null;
+  #listener: Listener | null = null;
   #exit: (code: number) => void = () => {};
   readonly #over = new Deferred<void>();
 
@@ -120,6 +124,7 @@ export class Daemon {
       home: options.home,
       sink: this.#subscriptions,
       frontends: this.#subscriptions,
+      isHeard: (threadId) => this.#subscriptions.isHeard(threadId),
       shellName: this.#exec.shellName,
       setup: (cwd, thread) => setupThread(setup, cwd, thread),
     });
@@ -136,6 +141,8 @@ export class Daemon {
       ...threadHistoryHandlers(threads),
       ...turnHandlers(threads),
       ...reviewHandlers(threads),
+      ...queueHandlers(threads),
+      ...goalHandlers(threads),
       ...terminalHandlers(threads),
       ...this.#host.handlers,
       ...configHandlers({ source: this.#source, reloadMcpServers: () => this.#mcp.reload() }),
@@ -208,14 +215,14 @@ export class Daemon {
     for (const warning of this.#fresh(found)) this.#subscriptions.all('configWarning', warning);
   }
 
-  /** Serves one client until it leaves. */
-  serve(transport: Transport): void {
+  /** Serves one client until it leaves. The owner of the daemon's life takes it along when it goes; a guest does not. */
+  serve(transport: Transport, role: 'owner' | 'guest' = 'owner'): void {
     let session: ClientSession | null = null;
     const connection = new Connection(transport, {
       onRequest: (method, params, context) => this.#dispatcher.dispatch(session as ClientSession, method, params, context),
       onNotification: () => {},
       onResponse: (message) => this.#reverse.settle(message.id, message),
-      onEnd: (reason) => void this.#clientGone(session as ClientSession, reason),
+      onEnd: (reason) => void this.#clientGone(session as ClientSession, reason, role),
       onOmitted: (threadId) => {
         const id = typeof threadId === 'string' ? threadId : undefined;
         (session as ClientSession).notify('warning', {
@@ -229,10 +236,29 @@ export class Daemon {
     this.#subscriptions.add(session);
   }
 
-  async #clientGone(session: ClientSession, reason: EndReason): Promise<void> {
-    logger().info({ reason }, 'the client is gone');
+  async #clientGone(session: ClientSession, reason: EndReason, role: 'owner' | 'guest'): Promise<void> {
+    logger().info({ reason, role }, 'the client is gone');
     if (reason.type === 'inputEnded') await session.connection.drain(DRAIN_MS);
-    await this.shutdown();
+    if (role === 'owner') return this.shutdown();
+    // Turns go on, and what waits for an answer waits for whoever comes next.
+    this.#sessions.delete(session);
+    this.#subscriptions.remove(session);
+    session.connection.close();
+    this.#threads.listenersChanged(session.subscriptions);
+  }
+
+  /** Listens on a socket or port besides, or instead of, stdio. Gives the address. */
+  async listen(address: Exclude<ListenAddress, { type: 'stdio' }>, env: NodeJS.ProcessEnv): Promise<string> {
+    const accept = (transport: Transport) => this.serve(transport, 'guest');
+    if (address.type === 'unix') {
+      const { listenUnix } = await import('./listen.ts');
+      this.#listener = await listenUnix(address.path, accept);
+      return this.#listener.url;
+    }
+    const { bearerToken, listenWs } = await import('./listen-ws.ts');
+    const { token, source } = bearerToken(this.#source.home, env);
+    this.#listener = await listenWs(address, token, accept);
+    return `${this.#listener.url} (bearer token: ${source})`;
   }
 
   onExit(exit: (code: number) => void): void {
@@ -246,6 +272,7 @@ export class Daemon {
   }
 
   async #end(): Promise<void> {
+    this.#listener?.close();
     await atMost(SHUTDOWN_MS, this.#settleAll());
     await Promise.all([...this.#sessions].map(({ connection }) => atMost(FLUSH_MS, connection.flush(FLUSH_MS))));
     for (const { connection } of this.#sessions) connection.close();

@@ -30,6 +30,11 @@ export class Subscriptions implements EventSink, FrontendRequests {
     this.#clients.delete(client);
   }
 
+  isHeard(threadId: string): boolean {
+    for (const client of this.#clients) if (client.subscriptions.has(threadId)) return true;
+    return false;
+  }
+
   thread<M extends ServerNotificationMethod>(threadId: string, method: M, params: NotificationParams<M>): void {
     for (const client of this.#clients) if (client.subscriptions.has(threadId)) client.notify(method, params);
   }

@@ -28,6 +28,7 @@ export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
   'current_time',
   'get_context_remaining',
   'new_context',
+  'update_goal',
   'request_user_input',
   'request_permissions',
   'web_search',

@@ -12,6 +12,7 @@ import type { SandboxMode, SandboxPolicy } from '../protocol/primitives.ts';
 import { type MetaLine, ROLLOUT_VERSION } from '../protocol/rollout.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
+import { IdleThreads, type IdleVerdict } from './idle-threads.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { lockThread } from './rollout/lock.ts';
 import { Outlines, type RolloutOutline } from './rollout/outline.ts';
@@ -44,6 +45,8 @@ export interface ManagerPorts {
   sink: EventSink;
   frontends: FrontendRequests;
   shellName: string;
+  /** Some client listens to the thread. */
+  isHeard(threadId: string): boolean;
   /** The configuration for a folder and the overrides of one thread. Throws an RpcError that names key and file. */
   setup(cwd: string | null, threadConfig: Record<string, unknown> | null): Promise<ThreadSetup>;
 }
@@ -64,6 +67,7 @@ export class ThreadManager {
   /** One load, move or delete of a thread at a time. */
   readonly #locks = new KeyedLock();
   readonly #outlines = new Outlines();
+  readonly #idle = new IdleThreads((threadId) => this.#unloadIdle(threadId));
 
   constructor(ports: ManagerPorts) {
     this.#ports = ports;
@@ -132,8 +136,12 @@ export class ThreadManager {
     });
     const artifacts = state.ephemeral ? noArtifacts : new ArtifactStore(this.store.artifactsOf(state.meta.id));
     const { models, tools, sandbox } = setup;
-    const thread = new Thread(state, { sink, frontends, models, tools, sandbox, artifacts, world, release }, stored);
-    this.#loaded.set(thread.id, thread);
+    const { id } = state.meta;
+    const settled = () => this.#idle.touch(id);
+    const thread = new Thread(state, { sink, frontends, models, tools, sandbox, artifacts, world, settled, release }, stored);
+    this.#loaded.set(id, thread);
+    this.#idle.watch(id, config.thread_unload_delay_secs * 1000);
+    this.#idle.touch(id);
     return thread;
   }
 
@@ -250,10 +258,30 @@ export class ThreadManager {
     return stateFromReplay(replay, meta, stored.file, patchSettings(setup.settings, replay.settings as SettingsPatch));
   }
 
+  /** Looks again when a thread may have lost its last listener. */
+  listenersChanged(threadIds: Iterable<string>): void {
+    for (const threadId of threadIds) this.#idle.touch(threadId);
+  }
+
+  /** Unloads a thread that nobody listens to and that does nothing; true when it was looked at for the last time. */
+  #unloadIdle(threadId: string): Promise<IdleVerdict> {
+    return this.#locks.run(threadId, async () => {
+      const thread = this.#loaded.get(threadId);
+      if (!thread) return 'gone';
+      if (thread.activeTurnId !== null || this.#ports.isHeard(threadId)) return 'wait';
+      if ((await thread.tools.terminals()).length > 0) return 'later';
+      await this.unload(threadId);
+      this.#ports.sink.all('thread/status/changed', { threadId, status: { type: 'notLoaded' } });
+      this.#ports.sink.all('thread/closed', { threadId });
+      return 'gone';
+    });
+  }
+
   /** Stops and unloads a thread; nothing when it is not loaded. */
   async unload(threadId: string): Promise<void> {
     const thread = this.#loaded.get(threadId);
     if (!thread) return;
+    this.#idle.forget(threadId);
     await thread.close();
     this.#loaded.delete(threadId);
   }

@@ -2,6 +2,7 @@
 import { nowSeconds } from '../common/clock.ts';
 import type { MetaLine } from '../protocol/rollout.ts';
 import type { GitInfo } from '../protocol/thread.ts';
+import type { QueuedSubmission, ThreadGoal } from '../protocol/thread-queue-goal.ts';
 import type { ThreadTokenUsage } from '../protocol/turn.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { History } from './history.ts';
@@ -26,6 +27,11 @@ export interface ThreadState {
   gitInfo: GitInfo | null;
   external: boolean;
   updatedAt: number;
+  /** Inputs that wait for their turn. Replaced whole, by the queue only. */
+  queue: readonly QueuedSubmission[];
+  /** Written by the goal keeper only, as is the number of turns that may still follow by themselves. */
+  goal: ThreadGoal | null;
+  goalTurnsLeft: number;
   /** Questions of an earlier process that ended before an answer came. Written once, at load. */
   lostQuestions: readonly LostQuestion[];
   /** What was wrong with the record; taken by the first client that resumes the thread. */
@@ -53,6 +59,9 @@ export function newState(given: NewThread): ThreadState {
     gitInfo: null,
     external: false,
     updatedAt: given.meta.createdAt,
+    queue: [],
+    goal: null,
+    goalTurnsLeft: 0,
     lostQuestions: [],
     loadWarnings: [],
     instructionSources: [],
@@ -86,6 +95,9 @@ export function stateFromReplay(replay: ReplayedThread, meta: MetaLine, path: st
     gitInfo: replay.gitInfo as GitInfo | null,
     external: replay.external,
     updatedAt: replay.updatedAt ?? nowSeconds(),
+    queue: replay.queue,
+    goal: replay.goal,
+    goalTurnsLeft: replay.goalTurnsLeft,
     lostQuestions: [],
     loadWarnings: [],
     instructionSources: [],

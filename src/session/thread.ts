@@ -12,6 +12,7 @@ import type { ToolRuntime } from '../tools/runtime.ts';
 import { dynamicRuntime } from '../tools/sources/dynamic.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { ContextWindow } from './context-window.ts';
+import { FollowUps } from './follow-ups.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { reviewerSources } from './review.ts';
 import { recordedQuestions } from './rollout/questions.ts';
@@ -37,6 +38,8 @@ export interface ThreadPorts {
   world: World;
   /** What a sandbox by its short name means here. */
   sandbox(mode: SandboxMode): SandboxPolicy;
+  /** Called when a turn has ended: the thread may be idle for long now. */
+  settled(): void;
   /** Frees the writer's lock of the rollout. */
   release(): void;
 }
@@ -45,6 +48,7 @@ export class Thread {
   readonly state: ThreadState;
   readonly log: ThreadLog;
   readonly tools: ThreadTools;
+  readonly followUps: FollowUps;
   readonly #ports: ThreadPorts;
   readonly #runner: TurnRunner;
   readonly #waiting = new WaitingCounts(() => {
@@ -75,10 +79,18 @@ export class Thread {
       rolloutPath: () => this.state.path,
       tokens: () => window.standing(),
     });
+    this.followUps = new FollowUps({
+      state,
+      log: this.log,
+      sink,
+      activeTurnId: () => (this.#closed ? 'none' : this.activeTurnId),
+      startTurn: (message) => this.#runner.start(message, undefined).run(),
+      startOwnTurn: (words) => this.#runner.startOwn(words),
+    });
     const { approvals, hooks } = this.tools;
     const orchestrator = new Orchestrator({ approvals, hooks, onTrace: (trace) => this.tools.onTrace(trace) });
     const external = (abilities: ModelAbilities) => this.#externalRuntimes(frontend, this.tools.sources.external(abilities));
-    const steps = new StepBuilder({ ...this.tools.sources, external }, (message) => this.warn(message));
+    const steps = new StepBuilder(this.followUps.withGoalTool({ ...this.tools.sources, external }), (message) => this.warn(message));
     const reviewSteps = new StepBuilder(reviewerSources(this.tools.sources), (message) => this.warn(message));
     const statusChanged = () => this.#tellStatus();
     this.#runner = new TurnRunner({
@@ -94,6 +106,10 @@ export class Thread {
       steps,
       reviewSteps,
       statusChanged,
+      turnEnded: ({ end, error }, record) => {
+        this.followUps.turnEnded(end, error, record);
+        ports.settled();
+      },
     });
   }
 
@@ -129,6 +145,7 @@ export class Thread {
     const patched = this.patchSettings(options.patch);
     const joined = message && this.#runner.join(message);
     if (joined) return { turn: wireTurn(joined.record, 'notLoaded'), run: patched };
+    this.followUps.userTurnBegins();
     const { turn, run } = this.#runner.start(message, options.outputSchema);
     return {
       turn: wireTurn(turn.record, 'notLoaded'),

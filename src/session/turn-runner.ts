@@ -19,7 +19,7 @@ import { previewOf } from './thread-view.ts';
 import { Turn } from './turn.ts';
 import type { TurnContext } from './turn-context.ts';
 import { endOf, type LoopPorts, type LoopResult, runTurn, steps } from './turn-loop.ts';
-import { completedTurn, wireTurn } from './turn-record.ts';
+import { completedTurn, type TurnRecord, wireTurn } from './turn-record.ts';
 import { turnSummary } from './turn-summary.ts';
 import type { UserMessage } from './user-input.ts';
 import type { World } from './world.ts';
@@ -39,6 +39,8 @@ export interface RunnerParts {
   reviewSteps: StepBuilder;
   /** Called when the thread becomes active or idle. */
   statusChanged(): void;
+  /** Called last, when the client knows of the end: a new turn may begin. */
+  turnEnded(result: LoopResult, record: TurnRecord): void;
 }
 
 /** What the thread does now. Written by `#begin` and `#finish` only. */
@@ -137,6 +139,15 @@ export class TurnRunner {
     );
   }
 
+  /** A turn that begins with words to the model which the client does not see. */
+  startOwn(words: ResponseItem): void {
+    const work: Work = (context, ports) => {
+      context.record('marker', words);
+      return runTurn(context, ports);
+    };
+    this.#begin(new Turn('user'), work)();
+  }
+
   /** A turn in which a reviewer reads a change. */
   review(target: ReviewTarget): { turn: Turn; run: () => void } {
     const { state, models, reviewSteps, window, sink, log } = this.#parts;
@@ -215,6 +226,7 @@ export class TurnRunner {
     statusChanged();
     if (result.error) sink.thread(this.#id, 'error', { threadId: this.#id, turnId: turn.id, willRetry: false, error: result.error });
     sink.thread(this.#id, 'turn/completed', { threadId: this.#id, turn: completedTurn(record) });
+    this.#parts.turnEnded(result, record);
   }
 
   #context(turn: Turn, ledger: ItemLedger): TurnContext {

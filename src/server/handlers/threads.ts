@@ -138,7 +138,9 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     },
     'thread/unsubscribe': ({ threadId }, { client }) => {
       if (!threads.find(threadId)) return { status: 'notLoaded' };
-      return { status: client.subscriptions.delete(threadId) ? 'unsubscribed' : 'notSubscribed' };
+      if (!client.subscriptions.delete(threadId)) return { status: 'notSubscribed' };
+      threads.listenersChanged([threadId]);
+      return { status: 'unsubscribed' };
     },
     'thread/name/set': async ({ threadId, name }) => {
       const trimmed = name.trim();

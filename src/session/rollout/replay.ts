@@ -41,7 +41,7 @@ export interface ReplayedThread {
   usage: ThreadTokenUsage | null;
   history: HistoryEntry[];
   turns: TurnRecord[];
-  queue: QueuedSubmission[];
+  queue: readonly QueuedSubmission[];
   goal: ThreadGoal | null;
   goalTurnsLeft: number;
   updatedAt: number | null;
