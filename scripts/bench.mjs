@@ -3,7 +3,8 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { scenarios } from './bench/scenarios.mjs';
+import { scenarios as ofDaemon } from './bench/scenarios.mjs';
+import { FIGURES as OF_TOOLS, tools } from './bench/tools.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const { values } = parseArgs({ options: { only: { type: 'string' }, daemon: { type: 'string' }, json: { type: 'boolean' } } });
@@ -20,7 +21,10 @@ const FIGURES = {
   deltasPerSecond: { what: '20 000 deltas in one message', unit: '/s', least: 40_000 },
   execMs: { what: 'a call that runs `true`', unit: 'ms' },
   dynamicMs: { what: 'a dynamic tool call, there and back', unit: 'ms' },
+  ...OF_TOOLS,
 };
+
+const scenarios = { ...ofDaemon, tools };
 
 const shown = (value) => (value >= 1000 ? Math.round(value).toString() : value.toFixed(value < 10 ? 2 : 1));
 
