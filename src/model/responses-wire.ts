@@ -4,7 +4,7 @@ import { toProviderItem } from '../protocol/response-item.ts';
 import type { FunctionSpec, ToolSpec } from '../protocol/tool-spec.ts';
 import type { ModelSupport } from './card.ts';
 import type { ModelRequest } from './client.ts';
-import { type FlatTools, freeformArguments, objectSchema, TOOL_SEARCH_NAME, wireName } from './flat-tools.ts';
+import { type FlatTools, freeformArguments, objectSchema, TOOL_SEARCH_NAME } from './flat-tools.ts';
 import { issuerOf, withoutMark } from './reasoning-origin.ts';
 
 type Wire = Record<string, unknown>;
@@ -54,14 +54,15 @@ export const toFlatten = (tools: readonly ToolSpec[], supports: ModelSupport): T
   tools.filter(
     (spec) =>
       (spec.type === 'namespace' && !supports.namespaces) ||
-      (spec.type === 'function' && !supports.namespaces && wireName(spec) !== spec.name) ||
+      // Together with the namespaces, so that no two of them come out under one name.
+      (spec.type === 'function' && !supports.namespaces) ||
       (spec.type === 'freeform' && !supports.freeform) ||
       (spec.type === 'toolSearch' && !supports.toolSearch),
   );
 
 function toolList(tools: readonly ToolSpec[], fitting: Fitting): Wire[] {
   const flattened = new Set(toFlatten(tools, fitting.supports));
-  return [...tools.filter((spec) => !flattened.has(spec)), ...fitting.flat.functions].map(toProviderTool);
+  return [...fitting.flat.functions, ...tools.filter((spec) => !flattened.has(spec))].map(toProviderTool);
 }
 
 /** One item of the history; nothing for reasoning that another provider issued. */

@@ -282,10 +282,10 @@ describe('requests', () => {
     const { body } = server.requests.at(-1)!;
     expect(body.tools.map((tool: { type: string; name?: string }) => `${tool.type} ${tool.name ?? ''}`)).toEqual([
       'function look',
-      'web_search ',
       'function apply_patch',
       'function crm__look',
       'function tool_search',
+      'web_search ',
     ]);
     expect(body.input).toEqual([
       { type: 'function_call', call_id: 'c0', name: 'apply_patch', arguments: '{"input":"p\\""}' },

@@ -23,7 +23,7 @@ import { localShell, shellCommand } from '../../src/tools/runtimes/shell-command
 import { ABLE, facts, NO_HOOKS, recordingEvents, registryOf } from './support.ts';
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tools-commands-'));
-const services = new ExecServices({ home, env: process.env });
+const services = new ExecServices({ home, env: { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8' } });
 let sandboxed = false;
 beforeAll(async () => {
   sandboxed = (await services.sandboxWarning()) === null;

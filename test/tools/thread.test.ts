@@ -126,6 +126,16 @@ describe('tools that change', () => {
     expect(t.items('dynamicToolCall').length).toBe(1);
   });
 
+  it('[tools.added-mid-thread] offers tools that a settings update brought from the next step on', async () => {
+    const t = frontend({ script: [call('late', { q: 'x' }), { say: 'one' }, call('late', { q: 'y' }), { say: 'two' }] });
+    t.answers.set('item/tool/call', () => reply('ran'));
+    await t.start();
+    await t.turn('first');
+    await t.result('thread/settings/update', { threadId: t.threadId, dynamicTools: [tool('late')] });
+    await t.turn('second');
+    expect(await outputs(t)).toEqual([expect.stringMatching(/^unsupported call: late\. There is no tool of that name/), 'ran']);
+  });
+
   it('[tools.odd-schema] takes a dynamic tool with an odd schema, checks calls against it as it came, and names the one that nobody can take', async () => {
     const odd = {
       anyOf: [
