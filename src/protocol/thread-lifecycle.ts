@@ -18,6 +18,40 @@ import { type Infer, schema } from './schema.ts';
 import { SelectedCapabilityRoot, Thread, ThreadEnvironment, ThreadHistoryMode, ThreadSource, ThreadStatus } from './thread.ts';
 import { TurnEnvironmentParams, TurnItemsView, TurnsPage } from './turn.ts';
 
+/** What start, resume and fork may set for a thread. */
+const overrides = () => ({
+  approvalPolicy: AskForApproval().nullish(),
+  approvalsReviewer: ApprovalsReviewer().nullish(),
+  baseInstructions: z.string().nullish(),
+  config: z.record(z.string(), z.unknown()).nullish(),
+  cwd: z.string().nullish(),
+  developerInstructions: z.string().nullish(),
+  model: z.string().nullish(),
+  modelProvider: z.string().nullish(),
+  permissions: z.string().nullish(),
+  runtimeWorkspaceRoots: z.array(z.string()).nullish(),
+  sandbox: SandboxMode().nullish(),
+  serviceTier: z.string().nullish(),
+});
+
+/** What start, resume and fork answer: the thread and the settings in force. */
+const openedThread = () => ({
+  activePermissionProfile: ActivePermissionProfile().nullish(),
+  approvalPolicy: AskForApproval(),
+  approvalsReviewer: ApprovalsReviewer(),
+  cwd: z.string(),
+  disabledPluginIds: z.array(z.string()).optional(),
+  instructionSources: z.array(z.string()).optional(),
+  model: z.string(),
+  modelProvider: z.string(),
+  multiAgentMode: MultiAgentMode().optional(),
+  reasoningEffort: ReasoningEffort().nullish(),
+  runtimeWorkspaceRoots: z.array(z.string()).optional(),
+  sandbox: SandboxPolicy(),
+  serviceTier: z.string().nullish(),
+  thread: Thread(),
+});
+
 export const ThreadArchiveParams = schema(() => z.object({ threadId: z.string() }));
 export type ThreadArchiveParams = Infer<typeof ThreadArchiveParams>;
 
@@ -47,27 +81,16 @@ export type ThreadDeletedNotification = Infer<typeof ThreadDeletedNotification>;
 
 export const ThreadForkParams = schema(() =>
   z.object({
-    approvalPolicy: AskForApproval().nullish(),
-    approvalsReviewer: ApprovalsReviewer().nullish(),
+    ...overrides(),
     attachToSource: z.boolean().nullish(),
-    baseInstructions: z.string().nullish(),
     beforeTurnId: z.string().nullish(),
-    config: z.record(z.string(), z.unknown()).nullish(),
-    cwd: z.string().nullish(),
     deferGoalContinuation: z.boolean().nullish(),
-    developerInstructions: z.string().nullish(),
     ephemeral: z.boolean().nullish(),
     excludeTurns: z.boolean().nullish(),
     experimentalDisablePredictionMcp: z.boolean().nullish(),
     experimentalPredictionMode: z.boolean().nullish(),
     lastTurnId: z.string().nullish(),
-    model: z.string().nullish(),
-    modelProvider: z.string().nullish(),
     path: z.string().nullish(),
-    permissions: z.string().nullish(),
-    runtimeWorkspaceRoots: z.array(z.string()).nullish(),
-    sandbox: SandboxMode().nullish(),
-    serviceTier: z.string().nullish(),
     threadId: z.string(),
     threadSource: ThreadSource().nullish(),
   }),
@@ -76,20 +99,7 @@ export type ThreadForkParams = Infer<typeof ThreadForkParams>;
 
 export const ThreadForkResponse = schema(() =>
   z.object({
-    activePermissionProfile: ActivePermissionProfile().nullish(),
-    approvalPolicy: AskForApproval(),
-    approvalsReviewer: ApprovalsReviewer(),
-    cwd: z.string(),
-    disabledPluginIds: z.array(z.string()).optional(),
-    instructionSources: z.array(z.string()).optional(),
-    model: z.string(),
-    modelProvider: z.string(),
-    multiAgentMode: MultiAgentMode().optional(),
-    reasoningEffort: ReasoningEffort().nullish(),
-    runtimeWorkspaceRoots: z.array(z.string()).optional(),
-    sandbox: SandboxPolicy(),
-    serviceTier: z.string().nullish(),
-    thread: Thread(),
+    ...openedThread(),
   }),
 );
 export type ThreadForkResponse = Infer<typeof ThreadForkResponse>;
@@ -128,24 +138,13 @@ export type ThreadResumeInitialTurnsPageParams = Infer<typeof ThreadResumeInitia
 
 export const ThreadResumeParams = schema(() =>
   z.object({
-    approvalPolicy: AskForApproval().nullish(),
-    approvalsReviewer: ApprovalsReviewer().nullish(),
-    baseInstructions: z.string().nullish(),
-    config: z.record(z.string(), z.unknown()).nullish(),
-    cwd: z.string().nullish(),
-    developerInstructions: z.string().nullish(),
+    ...overrides(),
     dynamicTools: z.unknown().optional(),
     excludeTurns: z.boolean().nullish(),
     history: z.array(ResponseItem()).nullish(),
     initialTurnsPage: ThreadResumeInitialTurnsPageParams().nullish(),
-    model: z.string().nullish(),
-    modelProvider: z.string().nullish(),
     path: z.string().nullish(),
-    permissions: z.string().nullish(),
     personality: Personality().nullish(),
-    runtimeWorkspaceRoots: z.array(z.string()).nullish(),
-    sandbox: SandboxMode().nullish(),
-    serviceTier: z.string().nullish(),
     threadId: z.string(),
   }),
 );
@@ -153,23 +152,10 @@ export type ThreadResumeParams = Infer<typeof ThreadResumeParams>;
 
 export const ThreadResumeResponse = schema(() =>
   z.object({
-    activePermissionProfile: ActivePermissionProfile().nullish(),
-    approvalPolicy: AskForApproval(),
-    approvalsReviewer: ApprovalsReviewer(),
+    ...openedThread(),
     collaborationMode: CollaborationMode().nullish(),
-    cwd: z.string(),
-    disabledPluginIds: z.array(z.string()).optional(),
     initialTurnsPage: TurnsPage().nullish(),
-    instructionSources: z.array(z.string()).optional(),
     itemsBackwardsCursor: z.string().nullish(),
-    model: z.string(),
-    modelProvider: z.string(),
-    multiAgentMode: MultiAgentMode().optional(),
-    reasoningEffort: ReasoningEffort().nullish(),
-    runtimeWorkspaceRoots: z.array(z.string()).optional(),
-    sandbox: SandboxPolicy(),
-    serviceTier: z.string().nullish(),
-    thread: Thread(),
     turnsBackwardsCursor: z.string().nullish(),
   }),
 );
@@ -253,31 +239,20 @@ export type ThreadStartSource = Infer<typeof ThreadStartSource>;
 
 export const ThreadStartParams = schema(() =>
   z.object({
+    ...overrides(),
     allowProviderModelFallback: z.boolean().nullish(),
-    approvalPolicy: AskForApproval().nullish(),
-    approvalsReviewer: ApprovalsReviewer().nullish(),
-    baseInstructions: z.string().nullish(),
-    config: z.record(z.string(), z.unknown()).nullish(),
-    cwd: z.string().nullish(),
     daybreakEnabled: z.boolean().nullish(),
-    developerInstructions: z.string().nullish(),
     dynamicTools: z.unknown().optional(),
     environments: z.array(TurnEnvironmentParams()).nullish(),
     ephemeral: z.boolean().nullish(),
     experimentalRawEvents: z.boolean().nullish(),
     historyMode: ThreadHistoryMode().nullish(),
     mockExperimentalField: z.string().nullish(),
-    model: z.string().nullish(),
-    modelProvider: z.string().nullish(),
     multiAgentMode: MultiAgentMode().nullish(),
-    permissions: z.string().nullish(),
     personality: Personality().nullish(),
     projectId: z.string().nullish(),
-    runtimeWorkspaceRoots: z.array(z.string()).nullish(),
-    sandbox: SandboxMode().nullish(),
     selectedCapabilityRoots: z.array(SelectedCapabilityRoot()).nullish(),
     serviceName: z.string().nullish(),
-    serviceTier: z.string().nullish(),
     sessionStartSource: ThreadStartSource().nullish(),
     threadSource: ThreadSource().nullish(),
   }),
@@ -286,20 +261,7 @@ export type ThreadStartParams = Infer<typeof ThreadStartParams>;
 
 export const ThreadStartResponse = schema(() =>
   z.object({
-    activePermissionProfile: ActivePermissionProfile().nullish(),
-    approvalPolicy: AskForApproval(),
-    approvalsReviewer: ApprovalsReviewer(),
-    cwd: z.string(),
-    disabledPluginIds: z.array(z.string()).optional(),
-    instructionSources: z.array(z.string()).optional(),
-    model: z.string(),
-    modelProvider: z.string(),
-    multiAgentMode: MultiAgentMode().optional(),
-    reasoningEffort: ReasoningEffort().nullish(),
-    runtimeWorkspaceRoots: z.array(z.string()).optional(),
-    sandbox: SandboxPolicy(),
-    serviceTier: z.string().nullish(),
-    thread: Thread(),
+    ...openedThread(),
   }),
 );
 export type ThreadStartResponse = Infer<typeof ThreadStartResponse>;
