@@ -92,7 +92,7 @@ export class ExecServices {
     const permissions = this.#scopes.get(context.scope);
     if (!permissions) return undefined;
     try {
-      const wrapped = await this.launcher.wrap({ argv: launch.argv, cwd: context.cwd, permissions, tty: false });
+      const wrapped = await this.launcher.wrap({ argv: launch.argv, cwd: context.cwd, permissions, tty: false, reserves: false });
       const process = this.runner.start({
         argv: wrapped.argv,
         cwd: context.cwd,

@@ -155,6 +155,18 @@ describe.skipIf(kind.type !== 'bubblewrap')('bubblewrap', () => {
     expect(fs.readdirSync(cwd)).toEqual(['.git']);
   });
 
+  it('[sandbox.no-reserve] what is no command of a model puts nothing into the workspace', async () => {
+    const wrapped = await launcher().wrap({
+      argv: ['ls', '-A'],
+      cwd,
+      permissions: permissionsFor(WORKSPACE, cwd),
+      tty: false,
+      reserves: false,
+    });
+    expect([fs.readdirSync(cwd), (await run(wrapped.argv)).output]).toEqual([[], '']);
+    wrapped.release();
+  });
+
   it('[sandbox.home] the home of the daemon is kept when a writable root covers it', async () => {
     const policy: SandboxPolicy = { ...WORKSPACE, writableRoots: [root] };
     expect(await succeed({ rule: 'mkdir ../home/rules', beside: 'echo x > ../beside' }, policy)).toEqual(['beside']);

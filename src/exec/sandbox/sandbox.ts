@@ -17,6 +17,8 @@ export interface WrapInput {
   readonly cwd: string;
   readonly permissions: SandboxPermissions;
   readonly tty: boolean;
+  /** False for what is no command of a model: it makes no guarded folder, so none has to be kept out for its time. True by default. */
+  readonly reserves?: boolean;
 }
 
 export interface WrappedCommand {
@@ -76,7 +78,7 @@ export class SandboxLauncher {
       const guarded = [...(await this.#guarded.under(roots)), ...reserved, ...always];
       return { argv: seatbeltArgv(permissions, guarded, argv), sandboxed: true, release: () => {} };
     }
-    const held = roots.flatMap((root) => this.#mountPoints.hold(root));
+    const held = input.reserves === false ? [] : roots.flatMap((root) => this.#mountPoints.hold(root));
     let open = true;
     const release = (): void => {
       if (open) this.#mountPoints.release(held);
