@@ -68,10 +68,24 @@ export function environmentHas(pid: number, text: string): boolean {
   }
 }
 
-/** Of a process and everything in its group: the average load since its start, as ps shows it, and the resident memory. */
+/** A process, its group and session, and everything they started: a sandbox puts the command into a session of its own. */
+function familyOf(leader: number): ProcessEntry[] {
+  const all = listEntries();
+  const family = new Map(
+    all.filter(({ pid, group, session }) => [pid, group, session].includes(leader)).map((entry) => [entry.pid, entry]),
+  );
+  // Pids wrap around, so a child may come before its parent in the list: once more, as long as that finds any.
+  for (let found = -1; found !== family.size; ) {
+    found = family.size;
+    for (const entry of all) if (family.has(entry.parent)) family.set(entry.pid, entry);
+  }
+  return [...family.values()];
+}
+
+/** Of a process and everything that belongs to it: the average load since its start, as ps shows it, and the resident memory. */
 export async function usageOf(leader: number): Promise<ProcessUsage> {
   if (!hasProcessTable) return usageFromPs(leader);
-  const members = listEntries().filter((entry) => entry.group === leader || entry.session === leader);
+  const members = familyOf(leader);
   const first = members.find((entry) => entry.pid === leader) ?? members[0];
   if (!first) return { cpuPercent: null, rssKb: null };
   try {
