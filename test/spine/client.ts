@@ -19,6 +19,8 @@ export interface FrontendOptions {
   provider?: string;
   home?: string;
   cwd?: string;
+  /** More of the daemon's environment. */
+  env?: Record<string, string>;
 }
 
 export class TestFrontend {
@@ -47,7 +49,7 @@ export class TestFrontend {
     );
     this.daemon = new Daemon({
       home: this.home,
-      env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' },
+      env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', ...options.env },
       overrides: [],
       profile: null,
     });
