@@ -92,6 +92,8 @@ import {
   ThreadLoadedListResponse,
   ThreadReadParams,
   ThreadReadResponse,
+  ThreadSearchParams,
+  ThreadSearchResponse,
   ThreadTurnsListParams,
   ThreadTurnsListResponse,
 } from './thread-history.ts';
@@ -178,6 +180,7 @@ export const clientRequests = {
     scope: 'process',
     experimental: 'ancestorThreadId attachedToThreadId includeAttachedThreads parentThreadId projectId',
   }),
+  'thread/search': request(ThreadSearchParams, ThreadSearchResponse, { scope: 'process', stability: 'experimental' }),
   'thread/loaded/list': request(ThreadLoadedListParams, ThreadLoadedListResponse, { scope: 'process' }),
   'thread/turns/list': request(ThreadTurnsListParams, ThreadTurnsListResponse, { scope: 'thread' }),
   'thread/items/list': request(ThreadItemsListParams, ThreadItemsListResponse, { scope: 'thread' }),

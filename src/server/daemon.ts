@@ -29,6 +29,7 @@ import { reviewHandlers } from './handlers/review.ts';
 import { switchHandlers } from './handlers/switches.ts';
 import { terminalHandlers } from './handlers/terminals.ts';
 import { threadHistoryHandlers } from './handlers/thread-history.ts';
+import { threadSearchHandlers } from './handlers/thread-search.ts';
 import { threadHandlers } from './handlers/threads.ts';
 import { turnHandlers } from './handlers/turns.ts';
 import { HookServices } from './hook-services.ts';
@@ -139,6 +140,7 @@ export class Daemon {
       ...initializeHandlers({ home: options.home, onReady: (client) => this.#ready(client) }),
       ...threadHandlers({ threads, subscriptions: this.#subscriptions }),
       ...threadHistoryHandlers(threads),
+      ...threadSearchHandlers(threads),
       ...turnHandlers(threads),
       ...reviewHandlers(threads),
       ...queueHandlers(threads),

@@ -68,7 +68,8 @@ export class FollowUps {
   turnEnded(end: TurnEnd, error: TurnError | null, turn: { id: string; durationMs: number | null }): void {
     const tokens = usedTokens(this.#ports.state);
     const seconds = Math.round((turn.durationMs ?? 0) / 1000);
-    if (this.#counts || this.goal.active) this.goal.turnEnded(end, error, { turnId: turn.id, tokens: tokens - this.#tokensBefore, seconds });
+    if (this.#counts || this.goal.active)
+      this.goal.turnEnded(end, error, { turnId: turn.id, tokens: tokens - this.#tokensBefore, seconds });
     this.#tokensBefore = tokens;
     this.#counts = false;
     if (end !== 'completed') this.queue.hold();

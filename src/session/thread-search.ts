@@ -1,0 +1,170 @@
+// Search in what was said in threads. The texts of messages lie in the index; before a search, what was appended to the files since the
+// last one is read into it, each byte once.
+import { open } from 'node:fs/promises';
+import { type RolloutLine, readRolloutLine } from '../protocol/rollout.ts';
+import { inParallel } from './in-parallel.ts';
+import type { ThreadIndex } from './index-store.ts';
+import type { StoredThread } from './rollout/summary.ts';
+import { positionOf, type ThreadQuery } from './thread-query.ts';
+import { listedOf, type ThreadStore } from './thread-store.ts';
+
+const READERS = 8;
+/** Threads that are read into the index in one change. */
+const BATCH = 256;
+const CHUNK_BYTES = 1 << 20;
+const LF = 10;
+/** What the trigram index can look up; shorter terms are compared with every text. */
+const MIN_INDEXED_TERM = 3;
+/** Characters around what was found. */
+const BEFORE = 40;
+const AFTER = 100;
+
+export interface SearchHit {
+  thread: StoredThread;
+  snippet: string;
+}
+
+interface Said {
+  turnId: string;
+  text: string;
+}
+
+function textOf(line: RolloutLine): Said | null {
+  if (line.type !== 'item') return null;
+  const { item, turnId } = line;
+  if (item.type === 'agentMessage') return item.text ? { turnId, text: item.text } : null;
+  if (item.type !== 'userMessage') return null;
+  const text = item.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+  return text.trim() ? { turnId, text } : null;
+}
+
+/** The messages in a file from a byte on; `reverted` when turns were taken back there, so that all has to be read anew. */
+async function readTexts(file: string, from: number): Promise<{ said: Said[]; to: number; reverted: boolean }> {
+  const handle = await open(file, 'r');
+  const said: Said[] = [];
+  let reverted = false;
+  let rest: Buffer = Buffer.alloc(0);
+  let at = from;
+  const take = (line: Buffer): void => {
+    // Most lines are results and history: looked at without being parsed.
+    if (!/"type":"(item|reverted)"/.test(line.toString('latin1', 0, 120))) return;
+    const reading = readRolloutLine(line.toString('utf8'));
+    if (reading.type !== 'line') return;
+    if (reading.line.type === 'reverted') {
+      reverted = true;
+      const { beforeTurnId } = reading.line;
+      const first = said.findIndex(({ turnId }) => turnId === beforeTurnId);
+      if (first >= 0) said.length = first;
+    } else {
+      const text = textOf(reading.line);
+      if (text) said.push(text);
+    }
+  };
+  try {
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, at + rest.length);
+      if (bytesRead === 0) break;
+      const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+      let start = 0;
+      for (let lf = bytes.indexOf(LF); lf >= 0; lf = bytes.indexOf(LF, start)) {
+        take(bytes.subarray(start, lf));
+        start = lf + 1;
+      }
+      rest = bytes.subarray(start);
+      at += start;
+    }
+  } finally {
+    await handle.close();
+  }
+  return { said, to: at, reverted };
+}
+
+interface Behind {
+  id: string;
+  file: string;
+  offset: number;
+}
+
+async function catchUp(index: ThreadIndex): Promise<void> {
+  const db = index.database;
+  const sql = `SELECT t.id, t.file, coalesce(r.offset, 0) AS offset FROM threads t LEFT JOIN read_to r ON r.thread = t.id
+    WHERE t.turns > 0 AND coalesce(r.offset, 0) <> t.size`;
+  const behind = db.prepare(sql).all() as Behind[];
+  if (behind.length === 0) return;
+  const put = db.prepare('INSERT INTO texts (body, thread, turn) VALUES (?, ?, ?)');
+  const readTo = db.prepare('INSERT OR REPLACE INTO read_to VALUES (?, ?)');
+  const drop = db.prepare('DELETE FROM texts WHERE thread = ?');
+  for (let next = 0; next < behind.length; next += BATCH) {
+    const read = await inParallel(READERS, behind.slice(next, next + BATCH), readBehind);
+    index.change(() => {
+      for (const [i, texts] of read.entries()) {
+        const { id } = behind[next + i];
+        if (!texts) continue;
+        if (texts.anew) drop.run(id);
+        for (const { turnId, text } of texts.said) put.run(text, id, turnId);
+        readTo.run(id, texts.to);
+      }
+    });
+  }
+}
+
+/** What a thread has said since it was read last; null when that is nothing. */
+async function readBehind({ file, offset }: Behind): Promise<{ said: Said[]; to: number; anew: boolean } | null> {
+  try {
+    const read = await readTexts(file, offset);
+    if (read.to === offset && offset > 0) return null;
+    return read.reverted && offset > 0 ? { ...(await readTexts(file, 0)), anew: true } : { ...read, anew: false };
+  } catch {
+    return null; // gone, or not readable: no search fails for it
+  }
+}
+
+/** The place of a term in a text with what stands around it, on one line. */
+export function snippetOf(text: string, term: string): string {
+  const at = Math.max(0, text.toLowerCase().indexOf(term.toLowerCase()));
+  const from = Math.max(0, at - BEFORE);
+  const to = Math.min(text.length, at + term.length + AFTER);
+  const cut = text.slice(from, to).replace(/\s+/g, ' ').trim();
+  return `${from > 0 ? '…' : ''}${cut}${to < text.length ? '…' : ''}`;
+}
+
+/** One text of each thread in which the term stands. */
+function found(index: ThreadIndex, term: string): Map<string, string> {
+  const byThread = new Map<string, string>();
+  const rows =
+    term.length >= MIN_INDEXED_TERM
+      ? index.database.prepare('SELECT thread, body FROM texts WHERE texts MATCH ?').all(`"${term.replaceAll('"', '""')}"`)
+      : index.database.prepare("SELECT thread, body FROM texts WHERE body LIKE ? ESCAPE '\\'").all(`%${term.replace(/[\\%_]/g, '\\$&')}%`);
+  for (const { thread, body } of rows as { thread: string; body: string }[]) if (!byThread.has(thread)) byThread.set(thread, body);
+  return byThread;
+}
+
+/** A page of the threads in which the term stands. `query.term` is not looked at. */
+export async function searchThreads(store: ThreadStore, term: string, query: ThreadQuery): Promise<{ hits: SearchHit[]; more: boolean }> {
+  const index = await store.freshIndex();
+  const plain = { ...query, term: null };
+  if (!index) return searchFiles(store, term, plain);
+  await catchUp(index);
+  const texts = found(index, term);
+  const { page, more } = await store.page({ ...plain, included: [...texts.keys()] });
+  return { hits: page.map((thread) => ({ thread, snippet: snippetOf(texts.get(thread.threadId) ?? '', term) })), more };
+}
+
+/** Without an index the files are read one after another, until the page is full. */
+async function searchFiles(store: ThreadStore, term: string, query: ThreadQuery): Promise<{ hits: SearchHit[]; more: boolean }> {
+  const hits: SearchHit[] = [];
+  let { after } = query;
+  for (;;) {
+    const { page, more } = await store.page({ ...query, after });
+    for (const thread of page) {
+      if (hits.length === query.limit) return { hits, more: true };
+      const { said } = await readTexts(thread.file, 0).catch(() => ({ said: [] as Said[] }));
+      const hit = said.find(({ text }) => text.toLowerCase().includes(term.toLowerCase()));
+      if (hit) hits.push({ thread, snippet: snippetOf(hit.text, term) });
+    }
+    const last = page.at(-1);
+    if (!more || !last) return { hits, more: false };
+    after = positionOf(listedOf(last), query.sortKey);
+  }
+}
