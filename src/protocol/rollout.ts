@@ -1,5 +1,5 @@
 // The persisted lines of a thread. One line is one fact; a reader keeps what it does not know and skips what it cannot read.
-import type { ThreadItem } from './item.ts';
+import type { ThreadItem, UserInput } from './item.ts';
 import type { ResponseItem, ToolCallOutputItem } from './response-item.ts';
 import type { SessionSource } from './thread.ts';
 import type { QueuedSubmission, ThreadGoal } from './thread-queue-goal.ts';
@@ -34,6 +34,10 @@ export type RolloutLine =
   | { type: 'external' }
   | { type: 'turnStarted'; turnId: string; startedAt: number }
   | { type: 'history'; turnId: string | null; origin: HistoryOrigin; item: ResponseItem; section?: string }
+  /** What the user said, written before the request is answered; it becomes an item and a part of the history when its turn takes it. */
+  | { type: 'input'; turnId: string; id: string; clientId: string | null; input: readonly UserInput[] }
+  /** A hook refused it: it never becomes either. */
+  | { type: 'inputRefused'; id: string }
   /** The output of a call, written when the call ends; its place in the history comes with `placed`, in call order. */
   | { type: 'result'; turnId: string; item: ToolCallOutputItem }
   | { type: 'placed'; turnId: string | null; callId: string }
@@ -87,6 +91,8 @@ const KNOWN: Record<RolloutLineType, Check> = {
   external: () => true,
   turnStarted: (line) => hasTurn(line) && typeof line.startedAt === 'number',
   history: (line) => hasTypedItem(line) && isText(line.origin),
+  input: (line) => hasTurn(line) && isText(line.id) && Array.isArray(line.input),
+  inputRefused: (line) => isText(line.id),
   result: (line) => hasTurn(line) && hasTypedItem(line) && isText((line.item as Fields).call_id),
   placed: (line) => isText(line.callId),
   asked: (line) => hasTurn(line) && isText(line.askId) && isText(line.method),

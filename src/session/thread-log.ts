@@ -4,6 +4,7 @@ import { isToolOutput, type ResponseItem, type ToolCallOutputItem } from '../pro
 import type { HistoryOrigin, RolloutLine } from '../protocol/rollout.ts';
 import { nowhere, type RolloutSink, RolloutWriter } from './rollout/writer.ts';
 import type { ThreadState } from './thread-state.ts';
+import type { UserMessage } from './user-input.ts';
 
 export class ThreadLog implements RolloutSink {
   readonly #state: ThreadState;
@@ -39,6 +40,11 @@ export class ThreadLog implements RolloutSink {
 
   get begun(): boolean {
     return this.#begun;
+  }
+
+  /** What the user said, before any turn takes it. */
+  input(turnId: string, { id, clientId, input }: UserMessage): void {
+    if (input.length > 0) this.append({ type: 'input', turnId, id, clientId, input });
   }
 
   /** A call has ended: its output is kept at once, whatever becomes of the calls beside it. It enters the history in call order. */

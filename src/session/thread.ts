@@ -84,7 +84,11 @@ export class Thread {
       log: this.log,
       sink,
       activeTurnId: () => (this.#closed ? 'none' : this.activeTurnId),
-      startTurn: (message) => this.#runner.start(message, undefined).run(),
+      startTurn: (message) => {
+        const { turn, run } = this.#runner.start(message, undefined);
+        this.log.input(turn.id, message);
+        run();
+      },
       startOwnTurn: (words) => this.#runner.startOwn(words),
     });
     const { approvals, hooks } = this.tools;
@@ -144,9 +148,11 @@ export class Thread {
     if (this.#closed) throw invalidRequest(`unknown thread: ${this.id}`);
     const patched = this.patchSettings(options.patch);
     const joined = message && this.#runner.join(message);
+    if (joined && message) this.log.input(joined.id, message);
     if (joined) return { turn: wireTurn(joined.record, 'notLoaded'), run: patched };
     this.followUps.userTurnBegins();
     const { turn, run } = this.#runner.start(message, options.outputSchema);
+    if (message) this.log.input(turn.id, message);
     return {
       turn: wireTurn(turn.record, 'notLoaded'),
       run: () => {
@@ -157,7 +163,9 @@ export class Thread {
   }
 
   steer(message: UserMessage, expectedTurnId: string): string {
-    return this.#runner.steer(message, expectedTurnId);
+    const turnId = this.#runner.steer(message, expectedTurnId);
+    this.log.input(turnId, message);
+    return turnId;
   }
 
   interrupt(turnId: string): void {

@@ -21,6 +21,8 @@ export interface TurnContext {
   readonly sessionId: string;
   /** Appends to history and to the rollout. */
   record(origin: HistoryOrigin, item: ResponseItem, section?: string): void;
+  /** A hook refused what the user said: no trace of it comes back after a crash. */
+  refuseInput(id: string): void;
   /** Compaction: the history begins anew with these. */
   replaceHistory(entries: readonly HistoryEntry[]): void;
   /** Keeps the output of a call that has ended; `record` puts it into history when its turn comes. */

@@ -47,7 +47,10 @@ async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepCont
   let taken = inputs.length === 0;
   for (const message of inputs) {
     const verdict = await admitPrompt(context, message);
-    if (!verdict.admitted) continue;
+    if (!verdict.admitted) {
+      context.refuseInput(message.id);
+      continue;
+    }
     taken = true;
     const said = message.input.length > 0; // context may come without a word
     if (said) context.ledger.addItem(userMessageItem(message));

@@ -21,7 +21,7 @@ import type { TurnContext } from './turn-context.ts';
 import { endOf, type LoopPorts, type LoopResult, runTurn, steps } from './turn-loop.ts';
 import { completedTurn, type TurnRecord, wireTurn } from './turn-record.ts';
 import { turnSummary } from './turn-summary.ts';
-import type { UserMessage } from './user-input.ts';
+import { plainModelMessage, type UserMessage, userMessageItem } from './user-input.ts';
 import type { World } from './world.ts';
 
 export interface RunnerParts {
@@ -204,6 +204,11 @@ export class TurnRunner {
     const { state, log, sink, tools, window, statusChanged } = this.#parts;
     const { record } = turn;
     await tools.turnEnded(turn.id, result.end === 'interrupted');
+    // What was said and no step came to read is read by the next turn.
+    for (const message of turn.takeInputs()) {
+      ledger.addItem(userMessageItem(message));
+      log.history('user', plainModelMessage(message.input), turn.id);
+    }
     ledger.closeOpen({ keepOutliving: result.end !== 'interrupted' });
     if (result.error) window.failedWith(result.error);
     record.status = result.end;
@@ -243,6 +248,7 @@ export class TurnRunner {
       record: (origin, item, section) => log.history(origin, item, turn.id, section),
       flush: () => log.flush(),
       keepResult: (item) => log.result(item, turn.id),
+      refuseInput: (id) => log.append({ type: 'inputRefused', id }),
       replaceHistory: (entries) => window.replace(entries),
       markExternal: () => {
         if (state.external) return;

@@ -90,3 +90,13 @@ export async function toModelMessage(input: readonly UserInput[], cwd: string): 
   }
   return { type: 'message', role: 'user', content };
 }
+
+/** The message that the model reads when the files that it names are not looked at any more. */
+export function plainModelMessage(input: readonly UserInput[]): MessageItem {
+  const content = input.map((part): MessageContent => {
+    if (part.type === 'text') return { type: 'input_text', text: part.text };
+    if (part.type === 'image') return { type: 'input_image', image_url: part.url };
+    return { type: 'input_text', text: 'path' in part ? `[${part.type} ${part.path}]` : `[${part.type}]` };
+  });
+  return { type: 'message', role: 'user', content };
+}

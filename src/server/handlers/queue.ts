@@ -23,10 +23,12 @@ type Methods =
 export function queueHandlers(threads: ThreadManager): HandlersFor<Methods> {
   const queueOf = (threadId: string) => threads.get(threadId).followUps.queue;
   return {
-    'thread/queue/add': ({ threadId, input, clientUserMessageId, responsesapiClientMetadata }, { after }) => {
+    'thread/queue/add': async ({ threadId, input, clientUserMessageId, responsesapiClientMetadata }, { after }) => {
       const submission = { clientUserMessageId, input: checked(input), responsesapiClientMetadata: responsesapiClientMetadata ?? null };
-      const { entry, run } = threads.get(threadId).followUps.enqueue(submission);
+      const thread = threads.get(threadId);
+      const { entry, run } = thread.followUps.enqueue(submission);
       after(run);
+      await thread.log.flush();
       return { queuedSubmission: entry };
     },
     'thread/queue/list': ({ threadId, ...page }) => {

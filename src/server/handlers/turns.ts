@@ -22,7 +22,7 @@ function messageOf(input: readonly UserInput[], clientId: string | null | undefi
 
 export function turnHandlers(threads: ThreadManager): HandlersFor<'turn/start' | 'turn/steer' | 'turn/interrupt'> {
   return {
-    'turn/start': (params, { after }) => {
+    'turn/start': async (params, { after }) => {
       const thread = threads.get(params.threadId);
       // Without input a turn still runs: the model goes on from what is in history.
       const message =
@@ -31,17 +31,17 @@ export function turnHandlers(threads: ThreadManager): HandlersFor<'turn/start' |
           : null;
       const { turn, run } = thread.startTurn(message, { patch: patchOf(params), outputSchema: params.outputSchema });
       after(run);
+      // An input that was answered for outlives this process.
+      await thread.log.flush();
       return { turn };
     },
-    'turn/steer': (params) => {
+    'turn/steer': async (params) => {
       const thread = threads.get(params.threadId);
       if (params.input.length === 0) throw invalidParams('params.input: input must not be empty');
-      return {
-        turnId: thread.steer(
-          messageOf(params.input, params.clientUserMessageId, params.additionalContext as Context),
-          params.expectedTurnId,
-        ),
-      };
+      const message = messageOf(params.input, params.clientUserMessageId, params.additionalContext as Context);
+      const turnId = thread.steer(message, params.expectedTurnId);
+      await thread.log.flush();
+      return { turnId };
     },
     'turn/interrupt': ({ threadId, turnId }) => {
       threads.get(threadId).interrupt(turnId);

@@ -5,6 +5,7 @@ import { isToolCall } from '../../protocol/response-item.ts';
 import { unknownOutcome } from '../history.ts';
 import type { ThreadLog } from '../thread-log.ts';
 import type { ThreadState } from '../thread-state.ts';
+import { plainModelMessage, userMessageItem } from '../user-input.ts';
 import type { LostQuestion, Remains } from './replay.ts';
 
 const CRASH_MARKER = `<turn_aborted>
@@ -37,6 +38,15 @@ function answerCalls(state: ThreadState, log: ThreadLog, remains: Remains): void
 /** Writes the missing ends. Gives the questions that were lost. Does nothing to a thread whose last process ended well. */
 export function recover(state: ThreadState, log: ThreadLog, remains: Remains): LostQuestion[] {
   const lost = [...remains.questions.values()];
+  // Turns that ended before they began: their own lines come first.
+  const begun = new Set<string>();
+  for (const { turnId, message } of remains.inputs.values()) {
+    const turn = remains.turns.find(({ id }) => id === turnId);
+    if (turn && !begun.has(turnId)) log.append({ type: 'turnStarted', turnId, startedAt: turn.startedAt ?? 0 });
+    begun.add(turnId);
+    log.append({ type: 'item', turnId, item: userMessageItem(message) });
+    log.append({ type: 'history', turnId, origin: 'user', item: plainModelMessage(message.input) });
+  }
   answerCalls(state, log, remains);
   for (const { turnId, item } of remains.items) log.append({ type: 'item', turnId, item });
   for (const askId of remains.questions.keys()) log.append({ type: 'settled', askId });

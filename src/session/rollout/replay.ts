@@ -10,6 +10,7 @@ import type { ThreadTokenUsage } from '../../protocol/turn.ts';
 import { failedItem } from '../../tools/terminal-item.ts';
 import { History, type HistoryEntry } from '../history.ts';
 import { newTurnRecord, type TurnRecord } from '../turn-record.ts';
+import { plainModelMessage, type UserMessage, userMessageItem } from '../user-input.ts';
 
 /** A question to the frontend that no answer came to while its process lived. */
 export interface LostQuestion {
@@ -18,12 +19,20 @@ export interface LostQuestion {
   itemId: string | null;
 }
 
+/** What the user said and no turn came to take. */
+export interface LostInput {
+  turnId: string;
+  message: UserMessage;
+}
+
 /** What a process that ended in the middle left open; empty when the last one ended well. */
 export interface Remains {
   /** Outputs that were written when their call ended and have no place in the history yet, by call id. */
   results: Map<string, { turnId: string; item: ToolCallOutputItem }>;
   /** Those of them whose place a reader worked out; the record does not say it yet. */
   placed: { turnId: string; callId: string }[];
+  /** Inputs that were answered for and not taken, by their id. */
+  inputs: Map<string, LostInput>;
   /** By ask id. */
   questions: Map<string, LostQuestion>;
   /** Items without an end, in their failed form. */
@@ -73,7 +82,7 @@ export const emptyReplay = (): ReplayedThread => ({
   lastHeardAt: null,
   readLines: 0,
   skippedLines: 0,
-  remains: { results: new Map(), placed: [], questions: new Map(), items: [], turns: [] },
+  remains: { results: new Map(), placed: [], inputs: new Map(), questions: new Map(), items: [], turns: [] },
   endsWhole: true,
 });
 
@@ -104,6 +113,7 @@ function revert(state: ReplayedThread, beforeTurnId: string): void {
   const gone = new Set(state.turns.slice(at).map((turn) => turn.id));
   state.turns = state.turns.slice(0, at);
   for (const [callId, { turnId }] of state.remains.results) if (gone.has(turnId)) state.remains.results.delete(callId);
+  for (const [id, { turnId }] of state.remains.inputs) if (gone.has(turnId)) state.remains.inputs.delete(id);
   for (const [askId, { turnId }] of state.remains.questions) if (gone.has(turnId)) state.remains.questions.delete(askId);
   state.history = state.history.filter((entry) => entry.turnId === null || !gone.has(entry.turnId));
 }
@@ -137,6 +147,15 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
     case 'history':
       state.history.push({ origin: line.origin, turnId: line.turnId, item: line.item, section: line.section });
       return;
+    case 'input':
+      state.remains.inputs.set(line.id, {
+        turnId: line.turnId,
+        message: { id: line.id, clientId: line.clientId, input: line.input, context: [] },
+      });
+      return;
+    case 'inputRefused':
+      state.remains.inputs.delete(line.id);
+      return;
     case 'result':
       state.remains.results.set(line.item.call_id ?? '', { turnId: line.turnId, item: line.item });
       return;
@@ -153,6 +172,7 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
       turnOf(state, line.turnId).open.set(line.item.id, line.item);
       return;
     case 'item':
+      if (line.item.type === 'userMessage') state.remains.inputs.delete(line.item.id);
       endItem(turnOf(state, line.turnId), line.item);
       return;
     case 'usage':
@@ -185,6 +205,20 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
   }
 }
 
+/** An input whose turn took it or ended without it is no remainder; every other one is what its turn was begun with. */
+function settleInputs(state: ReplayedThread): void {
+  for (const [id, { turnId, message }] of state.remains.inputs) {
+    const record = turnOf(state, turnId);
+    if (record.status !== 'inProgress') {
+      state.remains.inputs.delete(id);
+      continue;
+    }
+    record.startedAt ??= state.lastHeardAt;
+    record.items.push(userMessageItem(message));
+    state.history.push({ origin: 'user', turnId, item: plainModelMessage(message.input) });
+  }
+}
+
 /** What a crash left: unfinished turns are interrupted, at the time of their last sign of life; unfinished items failed. */
 export function settle(state: ReplayedThread): void {
   for (const call of new History(state.history).openCalls()) {
@@ -194,6 +228,7 @@ export function settle(state: ReplayedThread): void {
     place(state, callId);
     state.remains.placed.push({ turnId: result.turnId, callId });
   }
+  settleInputs(state);
   for (const record of state.turns) {
     for (const item of record.open.values()) {
       const failed = failedItem(item, 'the daemon ended before the call did');
