@@ -7,9 +7,9 @@ import type { PooledServer } from '../mcp/server.ts';
 import type { ToolDefinition } from '../mcp/tool-definition.ts';
 import type { FrontendPort } from '../tools/events.ts';
 import type { Exposure, ToolRuntime } from '../tools/runtime.ts';
+import { normaliseSchema } from '../tools/schema-normalise.ts';
 import { mcpRuntime } from '../tools/sources/mcp.ts';
 import type { McpApprovalRules } from '../tools/sources/mcp-approval.ts';
-import { normaliseInputSchema } from '../tools/sources/mcp-schema.ts';
 import { type McpServerPlan, toolAllowed } from './mcp-specs.ts';
 
 /** Approvals for good, over all threads. */
@@ -79,7 +79,7 @@ export function offerTools(plan: McpServerPlan, catalogue: Catalogue, ports: Off
   let about = ports.abilities.namespaces || !catalogue.instructions ? '' : `\n\nAbout the tools of ${name}: ${catalogue.instructions}`;
   for (const definition of catalogue.tools) {
     if (!toolAllowed(table, definition.name)) continue;
-    const schema = normaliseInputSchema(definition.inputSchema);
+    const schema = normaliseSchema(definition.inputSchema);
     if (!schema.ok) {
       leftOut.push(`the tool ${definition.name} is left out, ${schema.problem}`);
       continue;

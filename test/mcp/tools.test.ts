@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { readTool } from '../../src/mcp/tool-definition.ts';
 import { exposureOf } from '../../src/server/mcp-tools.ts';
 import type { StepFacts } from '../../src/tools/runtime.ts';
+import { normaliseSchema } from '../../src/tools/schema-normalise.ts';
 import { type McpApprovalRules, mcpApprovalNeed } from '../../src/tools/sources/mcp-approval.ts';
 import { modelContent, readResult } from '../../src/tools/sources/mcp-result.ts';
-import { normaliseInputSchema } from '../../src/tools/sources/mcp-schema.ts';
 
 const step = (approvalPolicy: StepFacts['approvalPolicy']) => ({ approvalPolicy }) as StepFacts;
 const tool = (annotations?: object) => {
@@ -81,46 +81,8 @@ describe('exposure', () => {
 });
 
 describe('schemas', () => {
-  const string = { type: 'string' };
-  it.each([
-    [undefined, { type: 'object', properties: {} }],
-    [{ properties: { a: string } }, { type: 'object', properties: { a: string } }],
-    [
-      { $schema: 'x', type: 'object', properties: { l: { type: 'array' }, any: true, odd: 5 }, required: 'l' },
-      { type: 'object', properties: { l: { type: 'array', items: {} }, any: {}, odd: {} } },
-    ],
-    [
-      {
-        anyOf: [
-          { properties: { a: string, k: { const: 1 } }, required: ['a', 'k'] },
-          { properties: { b: string, k: { const: 2 } }, required: ['k'] },
-        ],
-      },
-      { type: 'object', properties: { a: string, k: { anyOf: [{ const: 1 }, { const: 2 }] }, b: string }, required: ['k'] },
-    ],
-    [
-      { $ref: '#/$defs/p', $defs: { p: { type: 'object', properties: { next: { $ref: '#/$defs/p' } }, required: ['next'] } } },
-      {
-        type: 'object',
-        properties: { next: { $ref: '#/$defs/p' } },
-        required: ['next'],
-        $defs: { p: { type: 'object', properties: { next: { $ref: '#/$defs/p' } }, required: ['next'] } },
-      },
-    ],
-    [
-      { type: 'object', properties: { n: { $ref: '#/$defs/none', description: 'd' } } },
-      { type: 'object', properties: { n: { description: 'd' } } },
-    ],
-    [
-      { type: 'object', properties: { type: string, properties: string } },
-      { type: 'object', properties: { type: string, properties: string } },
-    ],
-  ])('[mcp.schema.made-valid] %j', (given, wanted) => {
-    expect(normaliseInputSchema(given)).toEqual({ ok: true, schema: wanted });
-  });
-
-  it.each([[5], [[]], [{ type: 'string' }], [{ type: 'object', properties: 'none' }]])('[mcp.schema.refused] %j', (given) => {
-    expect(normaliseInputSchema(given).ok).toBe(false);
+  it.each([[5], [[]], [{ type: 'string' }]])('[mcp.schema.refused] %j', (given) => {
+    expect(normaliseSchema(given).ok).toBe(false);
   });
 
   it('[mcp.schema.any] whatever comes, the answer is a refusal or an object schema without what providers refuse at the top', () => {
@@ -135,7 +97,7 @@ describe('schemas', () => {
     }));
     fc.assert(
       fc.property(node, (given) => {
-        const read = normaliseInputSchema(given);
+        const read = normaliseSchema(given);
         if (!read.ok) return;
         expect(read.schema.type).toBe('object');
         expect(Object.keys(read.schema).filter((key) => ['anyOf', 'oneOf', 'allOf', '$ref', 'not', 'enum'].includes(key))).toEqual([]);

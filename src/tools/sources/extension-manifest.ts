@@ -2,8 +2,8 @@
 // surprise its user more than none.
 import { preview } from '../../common/text.ts';
 import { HOOK_EVENT_NAMES, type HookEvent, isHookEvent } from '../../hooks/hook-event.ts';
+import { normaliseSchema } from '../schema-normalise.ts';
 import { RESERVED_NAMESPACES } from './dynamic-specs.ts';
-import { normaliseInputSchema } from './mcp-schema.ts';
 
 export type ExtensionApproval = 'auto' | 'always' | 'never';
 
@@ -89,7 +89,7 @@ function readTool(raw: Raw, index: number): ExtensionToolFacts {
   const where = `the tool ${name}`;
   if (typeof raw.description !== 'string' || raw.description === '') refuse(`${where}: description: expected a text`);
   if (raw.run !== true) refuse(`${where}: run: expected a function`);
-  const parameters = normaliseInputSchema(raw.parameters);
+  const parameters = normaliseSchema(raw.parameters);
   if (!parameters.ok) return refuse(`${where}: input: ${parameters.problem}`);
   const readOnly = flagOf(`${where}: readOnly`, raw.readOnly, false);
   return {
