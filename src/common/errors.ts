@@ -33,7 +33,7 @@ export const unknownThread = (threadId: string): RpcError => new RpcError('inval
 /** A short text for any thrown value, for logs and for texts that a model reads. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message || error.name;
-  return typeof error === 'string' ? error : JSON.stringify(error) ?? String(error);
+  return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
 }
 
 /** The operating system's code (ENOENT, EACCES, …) of an I/O error, if it has one. */

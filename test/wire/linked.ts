@@ -54,7 +54,12 @@ export class LinkedClient {
       };
       const check = (): void => void (test() && done());
       const timer = setTimeout(
-        () => done(new Error(`never came: ${what}; received ${JSON.stringify(this.received.map((m) => m.method ?? [m.id, m.error])).slice(0, 1500)}`)),
+        () =>
+          done(
+            new Error(
+              `never came: ${what}; received ${JSON.stringify(this.received.map((m) => m.method ?? [m.id, m.error])).slice(0, 1500)}`,
+            ),
+          ),
         5_000,
       );
       this.#waiters.add(check);
