@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { FIGURES as OF_COMMANDS } from './bench/commands.mjs';
 import { scenarios as ofDaemon } from './bench/scenarios.mjs';
 import { FIGURES as OF_TOOLS, tools } from './bench/tools.mjs';
 
@@ -19,8 +20,8 @@ const FIGURES = {
   turnMs: { what: 'plain turn, model without latency', unit: 'ms', most: 10 },
   idleMb: { what: 'resident memory, idle after a turn', unit: 'MB', most: 90 },
   deltasPerSecond: { what: '20 000 deltas in one message', unit: '/s', least: 40_000 },
-  execMs: { what: 'a call that runs `true`', unit: 'ms' },
   dynamicMs: { what: 'a dynamic tool call, there and back', unit: 'ms' },
+  ...OF_COMMANDS,
   ...OF_TOOLS,
 };
 

@@ -5,30 +5,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDaemon } from '../lib/daemon.mjs';
-import { callItem, messageItem, startModelServer } from '../lib/model-server.mjs';
+import { messageItem } from '../lib/model-server.mjs';
+import { commandScenarios } from './commands.mjs';
+import { callScript, elapsed, median, residentMegabytes, withDaemon } from './drive.mjs';
 
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 const ANSWER = 'Hello there, this is the answer.';
-
-/** Runs `use` with a daemon in a home of its own and takes all of it away again. */
-async function withDaemon({ command, script, answer }, use) {
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'harnessd-bench-'));
-  const model = await startModelServer(script);
-  const daemon = openDaemon({ command, home, cwd: home, model, answer });
-  try {
-    return await use(daemon, home);
-  } finally {
-    await daemon.close();
-    model.close();
-    fs.rmSync(home, { recursive: true, force: true });
-  }
-}
-
-async function elapsed(work) {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
-}
 
 function bareNode() {
   const env = { ...process.env };
@@ -66,11 +47,6 @@ const plainTurns = (command, rounds = 60) =>
     return { firstTurnMs: times[0], turnMs: median(times.slice(1)) };
   });
 
-function residentMegabytes(pid) {
-  const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;
-}
-
 const idleMemory = (command) =>
   withDaemon({ command, script: () => [messageItem(ANSWER)] }, async (daemon) => {
     await daemon.initialize();
@@ -95,11 +71,6 @@ const manyDeltas = (command, count = 20_000) => {
   });
 };
 
-/** The model calls a tool `count` times, one call a step, then ends. */
-function callScript(count, name, argumentsOf) {
-  return (step) => (step < count ? [callItem(name, argumentsOf(step))] : [messageItem('done')]);
-}
-
 async function perCall(daemon, params, count, type) {
   await daemon.initialize();
   const threadId = await daemon.startThread(params);
@@ -113,11 +84,6 @@ async function perCall(daemon, params, count, type) {
   if (done.length !== count) throw new Error(`${done.length} of ${count} calls completed as ${type}`);
   return ms / count;
 }
-
-const commands = (command, count = 40) =>
-  withDaemon({ command, script: callScript(count, 'exec_command', () => ({ cmd: 'true' })) }, async (daemon) => ({
-    execMs: await perCall(daemon, {}, count, 'commandExecution'),
-  }));
 
 const LOOKUP = {
   type: 'function',
@@ -133,4 +99,4 @@ const dynamicCalls = (command, count = 60) => {
   }));
 };
 
-export const scenarios = { coldStart, plainTurns, idleMemory, manyDeltas, commands, dynamicCalls };
+export const scenarios = { coldStart, plainTurns, idleMemory, manyDeltas, ...commandScenarios, dynamicCalls };

@@ -19,8 +19,8 @@ function writeConfig(home, model) {
   fs.writeFileSync(path.join(home, 'config.toml'), `${lines.join('\n')}\n`);
 }
 
-function environment(home) {
-  const env = { ...process.env, HARNESSD_HOME: home, HARNESSD_LOG: 'silent', OPENAI_API_KEY: 'none' };
+function environment(home, more) {
+  const env = { ...process.env, ...more, HARNESSD_HOME: home, HARNESSD_LOG: 'silent', OPENAI_API_KEY: 'none' };
   // Reading extra certificates doubles node's own start and is no work of the daemon.
   delete env.NODE_EXTRA_CA_CERTS;
   return env;
@@ -134,10 +134,10 @@ class Daemon {
   }
 }
 
-/** `answer` gives the result for a request of the daemon; without it every one is answered with an empty object. */
-export function openDaemon({ command, home, cwd, model, answer = () => ({}), limitMs = 120_000 }) {
+/** `answer` gives the result for a request of the daemon; without it every one is answered with an empty object. `env` is added to ours. */
+export function openDaemon({ command, home, cwd, model, env = {}, answer = () => ({}), limitMs = 120_000 }) {
   writeConfig(home, model);
   const [program, ...args] = command;
-  const child = spawn(program, args, { cwd, env: environment(home), stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(program, args, { cwd, env: environment(home, env), stdio: ['pipe', 'pipe', 'ignore'] });
   return new Daemon(child, { cwd, answer, limitMs });
 }
