@@ -101,10 +101,16 @@ async function serve(options: Options): Promise<void> {
   const { resolveHome } = await import('./config/home.ts');
   const home = resolveHome(process.env);
   await checkFlags(options, home);
-  const [{ Daemon }, { StdioTransport }] = await Promise.all([import('./server/daemon.ts'), import('./server/transport.ts')]);
+  const [{ Daemon }, { StdioTransport }, { logger }] = await Promise.all([
+    import('./server/daemon.ts'),
+    import('./server/transport.ts'),
+    import('./common/log.ts'),
+  ]);
   const daemon = new Daemon({ home, env: process.env, overrides: options.overrides, profile: options.profile });
   daemon.onExit((code) => process.exit(code));
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void daemon.shutdown());
+  // A fault in one thread is no reason to end the others.
+  process.on('unhandledRejection', (error: unknown) => logger().error({ err: error }, 'a promise failed that nobody waited for'));
   if (address.type === 'stdio') daemon.serve(new StdioTransport());
   else process.stderr.write(`harnessd: listening on ${await daemon.listen(address, process.env)}\n`);
 }

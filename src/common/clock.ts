@@ -5,6 +5,12 @@ export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 /** Monotonic milliseconds; only differences mean anything. */
 export const monotonicMs = (): number => performance.now();
 
+/** As long as a timer goes. A longer one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** A duration as a timer takes it. */
+export const timerMs = (ms: number): number => Math.min(ms, MAX_TIMER_MS);
+
 /** Waits, or returns early (false) when the signal aborts. Never rejects. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
@@ -19,7 +25,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', onAbort);
       resolve(true);
-    }, ms);
+    }, timerMs(ms));
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -1,4 +1,5 @@
 // One server of the pool: started in the background, listed, kept current, started again after a crash. The only writer of its state.
+import { timerMs } from '../common/clock.ts';
 import { Deferred } from '../common/deferred.ts';
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
@@ -276,7 +277,7 @@ export class PooledServer {
   async #readAgain(): Promise<void> {
     const client = this.#client;
     if (!client) return;
-    const signal = AbortSignal.any([AbortSignal.timeout(this.#spec.startupTimeoutMs), this.#closing.signal]);
+    const signal = AbortSignal.any([AbortSignal.timeout(timerMs(this.#spec.startupTimeoutMs)), this.#closing.signal]);
     try {
       const next = await readCatalogue(client, this.#catalogue, signal);
       if (client === this.#client) this.#keep(next);

@@ -2,6 +2,7 @@
 // that abort, silence, cut streams and kept connections behave alike whoever answers.
 import type http from 'node:http';
 import { createParser } from 'eventsource-parser';
+import { timerMs } from '../common/clock.ts';
 import { messageOf, systemCode } from '../common/errors.ts';
 import { preview } from '../common/text.ts';
 import { ModelError, type ModelEvent } from './client.ts';
@@ -83,7 +84,7 @@ class StreamRun {
       this.#call = call();
       this.#decoder = decoder();
       signal.addEventListener('abort', this.#onAbort, { once: true });
-      this.#idle = setTimeout(this.#onIdle, this.#call.idleTimeoutMs);
+      this.#idle = setTimeout(this.#onIdle, timerMs(this.#call.idleTimeoutMs));
       this.#send(true);
     } catch (error) {
       this.#fail(

@@ -1,4 +1,5 @@
 // The MCP servers of one thread: its leases in the pool, what the client is told of them, and the tools that the next step offers.
+import { timerMs } from '../common/clock.ts';
 import { RpcError } from '../common/errors.ts';
 import { namespaceOf } from '../mcp/names.ts';
 import type { Lease, McpPool } from '../mcp/pool.ts';
@@ -181,7 +182,7 @@ export class McpThread {
   async #problemOf({ name, spec, problem }: McpServerPlan): Promise<string | null> {
     const server = this.#held.get(name)?.lease?.server;
     if (!spec || !server) return problem ?? 'it was not started';
-    await server.settled(AbortSignal.timeout(spec.startupTimeoutMs + 2_000));
+    await server.settled(AbortSignal.timeout(timerMs(spec.startupTimeoutMs + 2_000)));
     const { state } = server;
     if (state.type === 'ready') return null;
     return state.type === 'failed' || state.type === 'down' ? state.error : 'it did not become ready in time';
@@ -215,7 +216,7 @@ export class McpThread {
 
 const sameAbilities = (a: OfferAbilities, b: OfferAbilities): boolean => a.canDefer === b.canDefer && a.namespaces === b.namespaces;
 
-const within = (ms: number, signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+const within = (ms: number, signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(timerMs(ms))]);
 
 /** `$name`, or the namespace that the model knows it by. */
 const mentions = (text: string, name: string): boolean => text.includes(`$${name}`) || text.includes(namespaceOf(name));

@@ -14,7 +14,7 @@ import type { ThreadTools, ToolHost } from '../session/thread-tools.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import { CommandCalls } from '../tools/exec/command-calls.ts';
 import type { ExecHost } from '../tools/exec/host.ts';
-import { runUserShell } from '../tools/exec/user-shell.ts';
+import { UserShells } from '../tools/exec/user-shell.ts';
 import { ApprovalGate, type ApprovalRequest } from '../tools/gates/approval.ts';
 import { ApprovalStore } from '../tools/gates/approval-store.ts';
 import { PatchCalls } from '../tools/patch/patch-calls.ts';
@@ -75,6 +75,7 @@ export class ThreadToolbox {
     const hooks = this.#hooks.forThread(host, hookSet, config.shell_environment_policy ?? {});
     const webSearch = webSearchOf(config);
     const traced = host.keepsArtifacts && (this.#traces || featureEnabled(config, 'trace'));
+    const shells = new UserShells(exec);
     const traces = traced ? new TraceFile(this.#home, host.threadId) : null;
     return {
       sources: {
@@ -114,8 +115,9 @@ export class ThreadToolbox {
         const ours = [...exec.startedIn].filter(([, turn]) => turn === turnId).map(([id]) => id);
         await Promise.all(ours.map((id) => exec.sessions.terminate(id)));
       },
-      runUserShell: (run) => runUserShell(exec, { ...run, cwd: host.settings().cwd }),
+      runUserShell: (run) => shells.run({ ...run, cwd: host.settings().cwd }),
       close: async () => {
+        await shells.close();
         await hooks.close();
         mcp.close();
         await exec.sessions.terminateAll(300);

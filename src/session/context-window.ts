@@ -21,7 +21,7 @@ export class ContextWindow {
   readonly #state: ThreadState;
   readonly #log: ThreadLog;
   readonly #ports: WindowPorts;
-  /** Tokens of the last request and its answer; 0 after a compaction. */
+  /** Tokens of the last request and its answer; 0 when the history was replaced since. */
   #tokens: number;
   /** The provider said that the history does not fit. */
   #overflowed = false;
@@ -64,6 +64,12 @@ export class ContextWindow {
   /** How a turn failed: an overflow is made good before the next one. */
   failedWith(error: TurnError): void {
     if (error.codexErrorInfo === 'contextWindowExceeded') this.#overflowed = true;
+  }
+
+  /** Turns are gone from the history: what was counted with them says nothing any more. */
+  reverted(): void {
+    this.#tokens = 0;
+    this.#overflowed = false;
   }
 
   replace(entries: readonly HistoryEntry[]): void {

@@ -28,7 +28,7 @@ export function unknownOutcome(call: ResponseItem): ToolCallOutputItem | null {
 export class History {
   /** Written by append, replace and truncate only. */
   #entries: HistoryEntry[];
-  /** Every call id that is in use; a model that repeats one gets a new one. */
+  /** Every call id that was ever in use here; a model that repeats one gets a new one. */
   readonly #callIds = new Set<string>();
 
   constructor(entries: readonly HistoryEntry[] = []) {
@@ -59,13 +59,16 @@ export class History {
     return this.#callIds.has(id);
   }
 
-  /** A call of this turn that is the same in id, name and payload: a model that repeats itself after a cut stream. */
-  sameCall(turnId: string, item: ResponseItem): boolean {
+  /**
+   * A call from the entry `from` on that is the same in id, name and payload: a model that repeats itself, within an answer or after a cut
+   * stream. Further back it is no repetition: some models number their calls anew in each answer.
+   */
+  sameCall(from: number, item: ResponseItem): boolean {
     const id = callIdOf(item);
     if (!id || !this.#callIds.has(id)) return false;
-    return this.#entries.some(
-      (entry) => entry.turnId === turnId && isToolCall(entry.item) && callIdOf(entry.item) === id && sameContent(entry.item, item),
-    );
+    return this.#entries
+      .slice(from)
+      .some((entry) => isToolCall(entry.item) && callIdOf(entry.item) === id && sameContent(entry.item, item));
   }
 
   /** Calls that no output answers, in order, each id once. */
@@ -108,7 +111,6 @@ export class History {
   }
 
   #index(): void {
-    this.#callIds.clear();
     for (const { item } of this.#entries) {
       const id = callIdOf(item);
       if (id) this.#callIds.add(id);

@@ -1,4 +1,5 @@
 // When a loaded thread is let go: after a while in which nobody listens to it and nothing runs in it.
+import { timerMs } from '../common/clock.ts';
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 
@@ -23,12 +24,17 @@ export class IdleThreads {
     this.#threads.delete(threadId);
   }
 
+  /** Ends the wait, until the thread is touched. */
+  hold(threadId: string): void {
+    clearTimeout(this.#threads.get(threadId)?.timer ?? undefined);
+  }
+
   /** Begins the wait anew. A timer that finds the thread in use costs nothing more until it is touched again. */
   touch(threadId: string): void {
     const watched = this.#threads.get(threadId);
     if (!watched) return;
     clearTimeout(watched.timer ?? undefined);
-    watched.timer = setTimeout(() => void this.#look(threadId), watched.delayMs);
+    watched.timer = setTimeout(() => void this.#look(threadId), timerMs(watched.delayMs));
     watched.timer.unref();
   }
 

@@ -49,15 +49,18 @@ export class Interrupted extends Error {
 class Attempt {
   readonly #turn: TurnContext;
   readonly #step: StepContext;
+  /** Length of the history when the step began. */
+  readonly #begin: number;
   readonly #scheduler: CallScheduler;
   readonly #items: ResponseItems;
   readonly #previews: CallPreviews;
   usage: TokenUsage | null = null;
   itemsDone = 0;
 
-  constructor(turn: TurnContext, step: StepContext) {
+  constructor(turn: TurnContext, step: StepContext, begin: number) {
     this.#turn = turn;
     this.#step = step;
+    this.#begin = begin;
     this.#items = new ResponseItems(turn.ledger);
     this.#previews = new CallPreviews({
       events: turn.ledger,
@@ -122,11 +125,10 @@ class Attempt {
   }
 
   #call(item: ToolCallItem): void {
-    const { history, turn } = this.#turn;
     const shown = this.#previews.take(item);
-    const repeated = history.sameCall(turn.id, item);
+    const repeated = this.#turn.history.sameCall(this.#begin, item);
     shown?.preview.end(repeated ? 'cut' : 'whole');
-    if (repeated) return; // the model repeated a call of this turn: it ran, or runs, already
+    if (repeated) return; // the model repeated a call of this step: it ran, or runs, already
     const named = { ...item, call_id: shown?.callId ?? this.#freshId(item.call_id ?? '') } as ToolCallItem;
     this.#turn.record('model', named);
     const { name, payload, replyAs } = readCallItem(named);
@@ -177,9 +179,10 @@ const asModelError = (error: unknown): ModelError =>
 /** Runs one step with its retries. Throws Interrupted, TurnFailure, or FatalToolError. */
 export async function runStep(turn: TurnContext, step: StepContext): Promise<StepOutcome> {
   const done: FinishedCall[] = [];
+  const begin = turn.history.length;
   let counts: RetryCounts = { request: 0, stream: 0 };
   for (;;) {
-    const attempt = new Attempt(turn, step);
+    const attempt = new Attempt(turn, step, begin);
     let failure: ModelError | null = null;
     try {
       await attempt.stream();

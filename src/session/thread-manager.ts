@@ -140,8 +140,8 @@ export class ThreadManager {
     const settled = () => this.#idle.touch(id);
     const thread = new Thread(state, { sink, frontends, models, tools, sandbox, artifacts, world, settled, release }, stored);
     this.#loaded.set(id, thread);
+    // Its wait begins when whoever opened it listens, or has failed to.
     this.#idle.watch(id, config.thread_unload_delay_secs * 1000);
-    this.#idle.touch(id);
     return thread;
   }
 
@@ -161,11 +161,14 @@ export class ThreadManager {
     return stored;
   }
 
-  /** Loads a thread, or gives the loaded one. */
+  /** Loads a thread, or gives the loaded one. It is not let go as idle before `listenersChanged` is called for it. */
   resume(threadId: string, options: { patch: SettingsPatch; config: Record<string, unknown> | null }): Promise<Thread> {
     return this.#locks.run(threadId, async () => {
       const loaded = this.#loaded.get(threadId);
-      if (loaded) return loaded;
+      if (loaded) {
+        this.#idle.hold(threadId);
+        return loaded;
+      }
       const stored = await this.#stored(threadId);
       if (stored.archived) throw invalidRequest(`thread ${threadId} is archived; unarchive it first (thread/unarchive)`);
       return this.#load(stored, options);
@@ -258,7 +261,7 @@ export class ThreadManager {
     return stateFromReplay(replay, meta, stored.file, patchSettings(setup.settings, replay.settings as SettingsPatch));
   }
 
-  /** Looks again when a thread may have lost its last listener. */
+  /** Looks again when a thread may have lost its last listener, or got its first. */
   listenersChanged(threadIds: Iterable<string>): void {
     for (const threadId of threadIds) this.#idle.touch(threadId);
   }
@@ -270,6 +273,7 @@ export class ThreadManager {
       if (!thread) return 'gone';
       if (thread.activeTurnId !== null || this.#ports.isHeard(threadId)) return 'wait';
       if ((await thread.tools.terminals()).length > 0) return 'later';
+      if (thread.activeTurnId !== null || this.#ports.isHeard(threadId)) return 'wait'; // begun while the terminals were looked at
       await this.unload(threadId);
       this.#ports.sink.all('thread/status/changed', { threadId, status: { type: 'notLoaded' } });
       this.#ports.sink.all('thread/closed', { threadId });
@@ -282,8 +286,11 @@ export class ThreadManager {
     const thread = this.#loaded.get(threadId);
     if (!thread) return;
     this.#idle.forget(threadId);
-    await thread.close();
-    this.#loaded.delete(threadId);
+    try {
+      await thread.close();
+    } finally {
+      this.#loaded.delete(threadId);
+    }
   }
 
   archive(threadId: string): Promise<void> {

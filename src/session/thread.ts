@@ -1,7 +1,7 @@
 // A loaded thread: what it is, how it is set, and the ways in. What it does now is the turn runner's business.
 import { invalidRequest } from '../common/errors.ts';
 import type { SandboxMode, SandboxPolicy } from '../protocol/primitives.ts';
-import type { ResponseItem } from '../protocol/response-item.ts';
+import { isToolCall, type ResponseItem } from '../protocol/response-item.ts';
 import type { ReviewTarget } from '../protocol/review.ts';
 import type { ThreadStatus, Thread as WireThread } from '../protocol/thread.ts';
 import type { Turn as WireTurn } from '../protocol/turn.ts';
@@ -50,6 +50,7 @@ export class Thread {
   readonly tools: ThreadTools;
   readonly followUps: FollowUps;
   readonly #ports: ThreadPorts;
+  readonly #window: ContextWindow;
   readonly #runner: TurnRunner;
   readonly #waiting = new WaitingCounts(() => {
     if (this.activeTurnId !== null) this.#tellStatus();
@@ -57,6 +58,8 @@ export class Thread {
   /** Runtimes of the dynamic tools and of what runs outside, kept as long as both lists: plans are cached by its identity. */
   #external: { tools: readonly DynamicTool[]; outside: readonly ToolRuntime[]; runtimes: readonly ToolRuntime[] } | null = null;
   #closed = false;
+  /** Set by the first `close`; the others wait for it. */
+  #closing: Promise<void> | null = null;
 
   constructor(state: ThreadState, ports: ThreadPorts, stored: { begun: boolean; endsWhole: boolean }) {
     this.state = state;
@@ -64,6 +67,7 @@ export class Thread {
     this.log = new ThreadLog(state, { ...stored, onFault: (message) => this.warn(message) });
     const { sink, models, artifacts, world } = ports;
     const window = new ContextWindow(state, this.log, ports);
+    this.#window = window;
     const frontend = new ThreadFrontend(
       recordedQuestions(ports.frontends, this.log),
       this.id,
@@ -94,7 +98,11 @@ export class Thread {
     const { approvals, hooks } = this.tools;
     const orchestrator = new Orchestrator({ approvals, hooks, onTrace: (trace) => this.tools.onTrace(trace) });
     const external = (abilities: ModelAbilities) => this.#externalRuntimes(frontend, this.tools.sources.external(abilities));
-    const steps = new StepBuilder(this.followUps.withGoalTool({ ...this.tools.sources, external }), (message) => this.warn(message));
+    const steps = new StepBuilder(
+      this.followUps.withGoalTool({ ...this.tools.sources, external }),
+      (message) => this.warn(message),
+      () => state.history.entries.map((entry) => entry.item),
+    );
     const reviewSteps = new StepBuilder(reviewerSources(this.tools.sources), (message) => this.warn(message));
     const statusChanged = () => this.#tellStatus();
     this.#runner = new TurnRunner({
@@ -227,7 +235,10 @@ export class Thread {
 
   inject(items: readonly ResponseItem[]): void {
     for (const item of items) this.log.history('injected', item, null);
-    for (const item of this.state.history.missingOutputs()) this.log.history('injected', item, null);
+    // Calls that run just now get their outputs from themselves.
+    const calls = new Set(items.map((item) => (isToolCall(item) ? item.call_id : undefined)));
+    for (const item of this.state.history.missingOutputs())
+      if (item.call_id && calls.has(item.call_id)) this.log.history('injected', item, null);
   }
 
   /** Drops the turns from one on. The thread must be idle. */
@@ -238,6 +249,7 @@ export class Thread {
     this.state.turns = this.state.turns.slice(0, at);
     this.state.history.replace(this.state.history.entries.filter((entry) => entry.turnId === null || !gone.has(entry.turnId)));
     this.#ports.world.forget();
+    this.#window.reverted();
     this.log.append({ type: 'reverted', beforeTurnId });
     this.log.summary();
   }
@@ -253,12 +265,19 @@ export class Thread {
   }
 
   /** Stops what runs, ends what was left running, and lets go of the files. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
+  close(): Promise<void> {
     this.#closed = true;
-    await this.stop();
-    await this.tools.close();
-    await this.log.close();
-    this.#ports.release();
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    try {
+      await this.stop();
+      await this.tools.close();
+    } finally {
+      await this.log.close();
+      this.#ports.release();
+    }
   }
 }

@@ -1,6 +1,6 @@
 // Which turn is active, and its way from start to end. One turn is active at a time, decided here and nowhere else.
 import { monotonicMs, nowSeconds } from '../common/clock.ts';
-import { invalidRequest } from '../common/errors.ts';
+import { invalidRequest, messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import type { ResponseItem } from '../protocol/response-item.ts';
 import type { ReviewTarget } from '../protocol/review.ts';
@@ -69,7 +69,7 @@ export class TurnRunner {
     return this.#failed;
   }
 
-  /** Hands input to the active turn; null when there is none that takes it. */
+  /** Hands input to the active turn; null when there is none that takes it. Throws for a turn that no input may enter. */
   join(message: UserMessage): Turn | null {
     this.#checkSteerable();
     return this.#activity.type === 'active' && this.#activity.turn.add(message) ? this.#activity.turn : null;
@@ -110,11 +110,12 @@ export class TurnRunner {
     turn.interrupt();
   }
 
-  /** Interrupts what is active, if anything, and resolves when it has ended. */
+  /** Interrupts what is active, if anything, and resolves when nothing is: what follows by itself ends, too. */
   async stop(): Promise<void> {
-    if (this.#activity.type !== 'active') return;
-    this.#activity.turn.interrupt();
-    await this.#activity.ended;
+    while (this.#activity.type === 'active') {
+      this.#activity.turn.interrupt();
+      await this.#activity.ended;
+    }
   }
 
   /** Runs a command of the user: beside the active turn, or in a turn of its own. */
@@ -125,7 +126,12 @@ export class TurnRunner {
     };
     if (this.#activity.type === 'active') {
       const context = this.#context(this.#activity.turn, this.#activity.ledger);
-      return () => void run(context).then((text) => context.record('user', userText(text)));
+      return () => {
+        run(context).then(
+          (text) => context.record('user', userText(text)),
+          (error: unknown) => context.ledger.warning(`The command could not be run: ${messageOf(error)}`),
+        );
+      };
     }
     return this.#begin(new Turn('shell'), (context, ports) => shellTurn(context, ports, run));
   }
@@ -165,21 +171,23 @@ export class TurnRunner {
 
   /** What a conversation beside the thread's has to be told of the world. */
   #changesFor(turnId: string): Review['changes'] {
-    const { world } = this.#parts;
+    const { world, window } = this.#parts;
     const fresh = world.another();
-    return (step, entries) => fresh.changes(step, entries, turnId);
+    return (step, entries) => fresh.changes(step, entries, turnId, () => window.standing());
   }
 
   /** Makes the turn the active one now; the returned function starts its work. */
   #begin(turn: Turn, work: Work, given?: ItemLedger): () => void {
-    if (this.#activity.type === 'active')
-      throw invalidRequest(`thread ${this.#id} is ending a turn; try again when turn/completed has come`);
+    if (this.#activity.type === 'active' && !this.#activity.turn.closed && !this.#activity.turn.signal.aborted)
+      throw invalidRequest(`thread ${this.#id} has an active turn (${this.#activity.turn.id})`);
+    // A turn that is ending takes no more input: this one follows it.
+    const before = this.#activity.type === 'active' ? this.#activity.ended : undefined;
     const ledger = given ?? new ItemLedger(this.#id, turn.record, this.#parts.sink, this.#parts.log);
     let start: () => void = () => {};
     const started = new Promise<void>((resolve) => {
       start = resolve;
     });
-    const ended = started.then(() => this.#run(turn, ledger, work));
+    const ended = started.then(() => before).then(() => this.#run(turn, ledger, work));
     this.#activity = { type: 'active', turn, ledger, ended };
     return start;
   }
@@ -200,16 +208,18 @@ export class TurnRunner {
     logger().info(turnSummary(this.#id, turn.record, state.settings, usage, state.usage), 'turn ended');
   }
 
+  /** Whatever fails here, the turn has ended and the thread is free. */
   async #finish(turn: Turn, ledger: ItemLedger, result: LoopResult, durationMs: number): Promise<void> {
     const { state, log, sink, tools, window, statusChanged } = this.#parts;
     const { record } = turn;
-    await tools.turnEnded(turn.id, result.end === 'interrupted');
+    const isInterrupted = result.end === 'interrupted';
+    await tools.turnEnded(turn.id, isInterrupted).catch((error: unknown) => faulty('what a turn left running could not be ended', error));
     // What was said and no step came to read is read by the next turn.
     for (const message of turn.takeInputs()) {
       ledger.addItem(userMessageItem(message));
       log.history('user', plainModelMessage(message.input), turn.id);
     }
-    ledger.closeOpen({ keepOutliving: result.end !== 'interrupted' });
+    ledger.closeOpen({ keepOutliving: !isInterrupted });
     if (result.error) window.failedWith(result.error);
     record.status = result.end;
     record.error = result.error;
@@ -226,12 +236,16 @@ export class TurnRunner {
     });
     log.summary();
     await log.flush();
-    this.#activity = { type: 'idle' };
+    if (this.#activity.type === 'active' && this.#activity.turn === turn) this.#activity = { type: 'idle' };
     this.#failed = result.end === 'failed';
     statusChanged();
     if (result.error) sink.thread(this.#id, 'error', { threadId: this.#id, turnId: turn.id, willRetry: false, error: result.error });
     sink.thread(this.#id, 'turn/completed', { threadId: this.#id, turn: completedTurn(record) });
-    this.#parts.turnEnded(result, record);
+    try {
+      this.#parts.turnEnded(result, record);
+    } catch (error) {
+      faulty('what follows a turn could not begin', error);
+    }
   }
 
   #context(turn: Turn, ledger: ItemLedger): TurnContext {
@@ -246,8 +260,8 @@ export class TurnRunner {
       artifacts,
       sessionId: this.#id,
       record: (origin, item, section) => log.history(origin, item, turn.id, section),
-      flush: () => log.flush(),
       keepResult: (item) => log.result(item, turn.id),
+      flush: () => log.flush(),
       refuseInput: (id) => log.append({ type: 'inputRefused', id }),
       replaceHistory: (entries) => window.replace(entries),
       markExternal: () => {
@@ -280,6 +294,9 @@ export class TurnRunner {
     };
   }
 }
+
+const faulty = (what: string, error: unknown): void =>
+  logger().error({ error: messageOf(error), stack: error instanceof Error ? error.stack : undefined }, what);
 
 /** A command of the user, and then whatever the user said meanwhile. */
 const shellTurn = (context: TurnContext, ports: LoopPorts, run: (context: TurnContext) => Promise<string>): Promise<LoopResult> =>

@@ -1,5 +1,5 @@
 // What a user sends, as an item for the client and as content for the model. Bad input is refused before a turn exists.
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { invalidParams, invalidRequest, messageOf } from '../common/errors.ts';
 import type { ThreadItem, UserInput } from '../protocol/item.ts';
@@ -47,6 +47,9 @@ async function localImage(file: string, cwd: string, index: number): Promise<Mes
   const absolute = path.resolve(cwd, file);
   const label = `[Image #${index}]`;
   try {
+    // Opening a pipe could wait for ever, and a device has no end.
+    if (!(await stat(absolute)).isFile())
+      return [{ type: 'input_text', text: `The image ${label} at ${absolute} cannot be read: it is not a file.` }];
     const bytes = await readFile(absolute);
     const image = sniffImage(bytes);
     if (!image.ok) return [{ type: 'input_text', text: `The image ${label} at ${absolute} cannot be shown: ${image.problem}.` }];

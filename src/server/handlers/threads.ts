@@ -65,18 +65,31 @@ type Methods =
   | 'thread/compact/start';
 
 export function threadHandlers({ threads, subscriptions }: ThreadPorts): HandlersFor<Methods> {
-  const announce = (client: ClientSession, thread: Thread) => () => {
+  const listen = (client: ClientSession, thread: Thread): void => {
     client.subscriptions.add(thread.id);
+    threads.listenersChanged([thread.id]);
+  };
+  const announce = (client: ClientSession, thread: Thread) => () => {
+    listen(client, thread);
     subscriptions.all('thread/started', { thread: thread.view() });
     thread.tools.announced();
   };
   /** A thread whose required parts did not come up is no thread. */
-  const up = async (thread: Thread): Promise<Thread> => {
+  const up = async (thread: Thread): Promise<void> => {
     try {
       await thread.tools.started();
-      return thread;
     } catch (error) {
       await threads.unload(thread.id);
+      throw error;
+    }
+  };
+  /** What opens a thread for a client. The thread is idle again when that fails, and not before. */
+  const opening = async <T>(thread: Thread, work: () => Promise<T>): Promise<T> => {
+    try {
+      await up(thread);
+      return await work();
+    } catch (error) {
+      threads.listenersChanged([thread.id]);
       throw error;
     }
   };
@@ -90,35 +103,37 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
         dynamicTools: dynamicToolsOf(params.dynamicTools),
         originator: client.identity?.name ?? null,
       });
-      await up(thread);
-      after(announce(client, thread));
-      return opened(thread, false);
+      return opening(thread, () => {
+        after(announce(client, thread));
+        return opened(thread, false);
+      });
     },
     'thread/resume': async (params, { client, after }) => {
       const tools = params.dynamicTools === undefined || params.dynamicTools === null ? null : dynamicToolsOf(params.dynamicTools);
       const thread = await threads.resume(params.threadId, { patch: patchOf(params), config: params.config ?? null });
-      await up(thread);
-      if (tools) thread.setDynamicTools(tools);
-      after(() => {
-        client.subscriptions.add(thread.id);
-        subscriptions.replay(client, thread.id);
-        thread.tools.announced();
-        for (const warning of thread.state.loadWarnings.splice(0)) thread.warn(warning);
+      return opening(thread, async () => {
+        if (tools) thread.setDynamicTools(tools);
+        after(() => {
+          listen(client, thread);
+          subscriptions.replay(client, thread.id);
+          thread.tools.announced();
+          for (const warning of thread.state.loadWarnings.splice(0)) thread.warn(warning);
+        });
+        const page = params.initialTurnsPage;
+        return {
+          ...(await opened(thread, !params.excludeTurns)),
+          collaborationMode: thread.state.settings.collaborationMode,
+          ...(page
+            ? {
+                initialTurnsPage: await turnsPage(loadedTurns(thread.state.turns), {
+                  itemsView: page.itemsView,
+                  limit: page.limit,
+                  sortDirection: page.sortDirection,
+                }),
+              }
+            : {}),
+        };
       });
-      const page = params.initialTurnsPage;
-      return {
-        ...(await opened(thread, !params.excludeTurns)),
-        collaborationMode: thread.state.settings.collaborationMode,
-        ...(page
-          ? {
-              initialTurnsPage: await turnsPage(loadedTurns(thread.state.turns), {
-                itemsView: page.itemsView,
-                limit: page.limit,
-                sortDirection: page.sortDirection,
-              }),
-            }
-          : {}),
-      };
     },
     'thread/fork': async (params, { client, after }) => {
       const thread = await threads.fork(
@@ -132,9 +147,10 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
           originator: client.identity?.name ?? null,
         },
       );
-      await up(thread);
-      after(announce(client, thread));
-      return opened(thread, !params.excludeTurns);
+      return opening(thread, () => {
+        after(announce(client, thread));
+        return opened(thread, !params.excludeTurns);
+      });
     },
     'thread/unsubscribe': ({ threadId }, { client }) => {
       if (!threads.find(threadId)) return { status: 'notLoaded' };
@@ -190,6 +206,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
         thread.state.gitInfo = { ...thread.state.gitInfo, ...gitInfo };
         thread.log.append({ type: 'gitInfo', gitInfo: thread.state.gitInfo });
       }
+      threads.listenersChanged([threadId]);
       return { thread: thread.view() };
     },
     'thread/settings/update': (params, { after }) => {

@@ -24,8 +24,35 @@ export interface UserShellRequest {
   signal: AbortSignal;
 }
 
-/** Runs it to its end, or to the interrupt. Resolves with what the model reads. */
-export async function runUserShell(host: ExecHost, request: UserShellRequest): Promise<string> {
+/** Those of one thread: none outlives it. */
+export class UserShells {
+  readonly #host: ExecHost;
+  /** Aborted when the thread is closed. */
+  readonly #lifetime = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(host: ExecHost) {
+    this.#host = host;
+  }
+
+  /** Runs it to its end, or to the interrupt. Resolves with what the model reads. */
+  async run(request: UserShellRequest): Promise<string> {
+    const running = runUserShell(this.#host, { ...request, signal: AbortSignal.any([request.signal, this.#lifetime.signal]) });
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#lifetime.abort();
+    await Promise.allSettled(this.#running);
+  }
+}
+
+async function runUserShell(host: ExecHost, request: UserShellRequest): Promise<string> {
   const { command, cwd, events, signal, timeoutMs } = request;
   const argv = shellArgv(await host.shell(), command, true);
   const id = newId();
@@ -36,6 +63,7 @@ export async function runUserShell(host: ExecHost, request: UserShellRequest): P
     'userShell',
   );
   const handle = events.startItem(item, { abandoned: (current) => failedItem(current) });
+  handle.outlives = true; // beside a turn, it ends when it ends
   const output = new OutputCollector({
     onDelta: (delta) => {
       events.commandOutput(id, delta);

@@ -1,5 +1,5 @@
 // Resources of MCP servers for the model: list them, list their templates, read one. Built in, present when servers are configured.
-import { monotonicMs } from '../../common/clock.ts';
+import { monotonicMs, timerMs } from '../../common/clock.ts';
 import { messageOf } from '../../common/errors.ts';
 import type { PooledServer } from '../../mcp/server.ts';
 import type { JsonSchema } from '../../protocol/tool-spec.ts';
@@ -52,7 +52,7 @@ async function listOf(
       const entry = servers.find(name);
       if (!entry) return [];
       if (only === undefined && entry.server.state.type === 'ready' && entry.server.capabilities.resources === undefined) return [];
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(entry.timeoutMs)]);
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(timerMs(entry.timeoutMs))]);
       try {
         const entries = await entry.server.list(list.method, list.member, limited);
         return entries.map((one) => ({ server: name, ...(one as object) }));

@@ -1,5 +1,5 @@
 // Dynamic tools: registered by the frontend, run by the frontend. One runtime per tool; the request goes out as item/tool/call.
-import { monotonicMs } from '../../common/clock.ts';
+import { monotonicMs, timerMs } from '../../common/clock.ts';
 import { preview } from '../../common/text.ts';
 import type { DynamicToolCallOutputContentItem, ThreadItem } from '../../protocol/item.ts';
 import type { FrontendOutcome, FrontendPort, ItemHandle } from '../events.ts';
@@ -123,7 +123,7 @@ async function callFrontend(
     ? setTimeout(() => {
         timedOut = true;
         request.cancel(`no answer within ${tool.timeoutMs} ms`);
-      }, tool.timeoutMs)
+      }, timerMs(tool.timeoutMs))
     : undefined;
   const onAbort = () => request.cancel('the turn was interrupted');
   signal.addEventListener('abort', onAbort, { once: true });
