@@ -6,7 +6,6 @@ import type { EffectiveConfig } from '../config/schema.ts';
 import { featureEnabled, toolEnabled } from '../config/switches.ts';
 import { validateAmendment } from '../exec/policy/amendments.ts';
 import { parseScript } from '../exec/policy/parse.ts';
-import { permissionsFor } from '../exec/sandbox/permissions.ts';
 import type { HookSet } from '../hooks/definitions.ts';
 import { nodePatchFs } from '../patch/fs.ts';
 import type { HostedSpec } from '../protocol/tool-spec.ts';
@@ -69,7 +68,7 @@ export class ThreadToolbox {
     const artifacts = new ArtifactStore(path.join(this.#home, 'artifacts', host.threadId));
     const exec = this.#exec.hostFor(host.threadId, config, (callId) => spillPath(host, artifacts, callId));
     const patches = new PatchCalls(nodePatchFs(), host.keepsArtifacts ? artifacts : noArtifacts, ({ sandbox, cwd, turnId }) =>
-      exec.grants.widen(permissionsFor(sandbox, cwd), turnId),
+      exec.grants.permissions(sandbox, cwd, turnId),
     );
     const builtins = builtinTools(host, config, { exec, artifacts, patches });
     const hooks = this.#hooks.forThread(host, hookSet, config.shell_environment_policy ?? {});

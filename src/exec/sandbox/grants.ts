@@ -2,7 +2,15 @@
 // thread it was granted for. Commands and patches widen their permissions by it.
 import os from 'node:os';
 import path from 'node:path';
-import { type AdditionalPermissions, isWithin, realPath, type SandboxPermissions, withAdditional } from './permissions.ts';
+import {
+  type AdditionalPermissions,
+  isWithin,
+  permissionsFor,
+  realPath,
+  type SandboxPermissions,
+  type SandboxPolicy,
+  withAdditional,
+} from './permissions.ts';
 
 export type GrantScope = 'turn' | 'session';
 
@@ -50,14 +58,20 @@ const join = (a: Grant, b: Grant): Grant => ({
   network: a.network || b.network,
 });
 
-/** The grants of one thread. */
+/** What one thread may touch: its sandbox policy and what was granted on top. */
 export class PermissionGrants {
+  /**
+   * Where a folder led when the thread first used it. It stays so: a command that moves the folder away and puts a link in its place
+   * opens nothing by it.
+   */
+  readonly #real = new Map<string, string>();
   /** Holds as long as the thread is loaded; only grows. */
   #session: Grant = NO_GRANT;
   /** By turn; gone when it ends. */
   readonly #turns = new Map<string, Grant>();
 
   add(turnId: string, scope: GrantScope, grant: Grant): void {
+    for (const file of grant.write) this.#realOf(file);
     if (scope === 'session') this.#session = join(this.#session, grant);
     else this.#turns.set(turnId, join(this.#turns.get(turnId) ?? NO_GRANT, grant));
   }
@@ -66,10 +80,24 @@ export class PermissionGrants {
     this.#turns.delete(turnId);
   }
 
+  /** What a command or a patch of a turn may touch. */
+  permissions(policy: SandboxPolicy, cwd: string, turnId: string): SandboxPermissions {
+    const real = (file: string) => this.#realOf(file);
+    return this.widen(permissionsFor(policy, cwd, process.env, real), turnId);
+  }
+
+  #realOf(file: string): string {
+    const known = this.#real.get(file);
+    if (known !== undefined) return known;
+    const real = realPath(file);
+    this.#real.set(file, real);
+    return real;
+  }
+
   /** The permissions of a turn with everything that was granted for it. */
   widen(permissions: SandboxPermissions, turnId: string): SandboxPermissions {
     const { write, network } = join(this.#session, this.#turns.get(turnId) ?? NO_GRANT);
     if (write.length === 0 && !network) return permissions;
-    return withAdditional(permissions, { fileSystem: { write }, network: { enabled: network } }, '/');
+    return withAdditional(permissions, { fileSystem: { write }, network: { enabled: network } }, '/', (file) => this.#realOf(file));
   }
 }

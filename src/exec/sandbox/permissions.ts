@@ -51,13 +51,18 @@ export function isWithin(root: string, file: string): boolean {
   return file === root || file.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
 
-const unique = (paths: readonly string[]): string[] => [...new Set(paths.filter((p) => path.isAbsolute(p)).map(realPath))];
+const unique = (paths: readonly string[], real: (file: string) => string): string[] => [
+  ...new Set(paths.filter((p) => path.isAbsolute(p)).map(real)),
+];
 
-/** `env` is the daemon's or the command's environment; only TMPDIR is read. */
+/**
+ * `env` is the daemon's or the command's environment; only TMPDIR is read. `real` says where a path leads.
+ */
 export function permissionsFor(
   policy: SandboxPolicy,
   cwd: string,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  real: (file: string) => string = realPath,
 ): SandboxPermissions {
   switch (policy.type) {
     case 'dangerFullAccess':
@@ -69,19 +74,36 @@ export function permissionsFor(
       const scratch: string[] = [];
       if (policy.excludeSlashTmp !== true) scratch.push('/tmp');
       if (policy.excludeTmpdirEnvVar !== true && env['TMPDIR']) scratch.push(env['TMPDIR']);
-      const writableRoots = unique([cwd, ...(policy.writableRoots ?? [])]);
-      const scratchRoots = unique(scratch).filter((p) => !writableRoots.includes(p) && fs.existsSync(p));
+      const writableRoots = unique([cwd, ...(policy.writableRoots ?? [])], real);
+      const scratchRoots = unique(scratch, real).filter((p) => !writableRoots.includes(p) && fs.existsSync(p));
       return { type: 'restricted', writableRoots, scratchRoots, readAll: true, network: policy.networkAccess === true };
     }
   }
 }
 
 /** The permissions widened by exactly what was approved. Relative paths are taken from `cwd`. Reading is open already. */
-export function withAdditional(permissions: SandboxPermissions, more: AdditionalPermissions, cwd: string): SandboxPermissions {
+export function withAdditional(
+  permissions: SandboxPermissions,
+  more: AdditionalPermissions,
+  cwd: string,
+  real: (file: string) => string = realPath,
+): SandboxPermissions {
   if (permissions.type === 'fullAccess') return permissions;
   const added = (more.fileSystem?.write ?? []).map((p) => path.resolve(cwd, p.replace(/^~(?=\/|$)/, os.homedir())));
   const network = permissions.network || more.network?.enabled === true;
-  return { ...permissions, writableRoots: unique([...permissions.writableRoots, ...added]), network };
+  return { ...permissions, writableRoots: [...new Set([...permissions.writableRoots, ...unique(added, real)])], network };
+}
+
+/**
+ * The same without roots that lead elsewhere by now: whoever could put a link in the place of a root would choose what it opens.
+ */
+export function withoutMoved(permissions: RestrictedPermissions): RestrictedPermissions {
+  const stands = (root: string): boolean => realPath(root) === root;
+  return {
+    ...permissions,
+    writableRoots: permissions.writableRoots.filter(stands),
+    scratchRoots: permissions.scratchRoots.filter(stands),
+  };
 }
 
 /** A stable, readable name for approval keys: equal permissions, equal text. */

@@ -8,7 +8,7 @@ import { detectSandbox } from './detect.ts';
 import { GuardedPaths, RESERVED_NAMES } from './guarded-paths.ts';
 import { MountPoints } from './mount-points.ts';
 import type { SandboxPermissions } from './permissions.ts';
-import { isWithin, realPath } from './permissions.ts';
+import { isWithin, realPath, withoutMoved } from './permissions.ts';
 import { seatbeltArgv } from './seatbelt.ts';
 
 export interface WrapInput {
@@ -67,8 +67,9 @@ export class SandboxLauncher {
 
   /** Full access comes back as it is. Throws SandboxUnavailable rather than run a restricted command without its sandbox. */
   async wrap(input: WrapInput): Promise<WrappedCommand> {
-    const { permissions, argv } = input;
-    if (permissions.type === 'fullAccess') return { argv: [...argv], sandboxed: false, release: () => {} };
+    const { argv } = input;
+    if (input.permissions.type === 'fullAccess') return { argv: [...argv], sandboxed: false, release: () => {} };
+    const permissions = withoutMoved(input.permissions);
     const kind = await this.kind();
     if (kind.type === 'none') throw new SandboxUnavailable(kind.reason);
     const roots = permissions.writableRoots.filter((root) => fs.existsSync(root));

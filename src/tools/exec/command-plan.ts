@@ -7,13 +7,7 @@ import { commandActions } from '../../exec/policy/actions.ts';
 import { type Escalation, judgeCommand, type SandboxMode, type Verdict } from '../../exec/policy/decide.ts';
 import { parseScript } from '../../exec/policy/parse.ts';
 import type { ParsedScript } from '../../exec/policy/syntax.ts';
-import {
-  type AdditionalPermissions,
-  permissionsFor,
-  permissionsLabel,
-  type SandboxPermissions,
-  withAdditional,
-} from '../../exec/sandbox/permissions.ts';
+import { type AdditionalPermissions, permissionsLabel, type SandboxPermissions, withAdditional } from '../../exec/sandbox/permissions.ts';
 import { displayCommand, requestedShell, type Shell, shellArgv } from '../../exec/shell.ts';
 import type { CommandAction } from '../../protocol/item.ts';
 import type { SandboxPolicy } from '../../protocol/primitives.ts';
@@ -100,7 +94,7 @@ export async function planCommand(host: ExecHost, request: CommandRequest, step:
     host.launcher.available(),
   ]);
   const argv = shellArgv(shell, request.cmd, request.login);
-  const base = host.grants.widen(permissionsFor(step.sandbox, step.cwd), step.turnId);
+  const base = host.grants.permissions(step.sandbox, step.cwd, step.turnId);
   const extra = additionalOf(request.escalation);
   const verdict = judgeCommand({
     parsed,
