@@ -20,6 +20,7 @@ export interface LeaderExit {
 }
 
 export interface ChildListener {
+  /** The bytes are overwritten when the call is over. */
   output(output: ProcessOutput): void;
   /** The leader is gone and its pid may be reused from now on; output may still follow. */
   leaderExited(): void;

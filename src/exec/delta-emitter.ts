@@ -25,15 +25,16 @@ export class DeltaEmitter {
     this.#behind = behind;
   }
 
-  /** Takes chunks that end between characters. */
+  /** Takes chunks that end between characters; what waits is copied. */
   push(bytes: Uint8Array): void {
     if (this.#left === 0 || bytes.length === 0) return;
     const fits = bytes.length <= this.#left;
     const part = fits ? bytes : bytes.subarray(0, utf8HeadLength(bytes, this.#left));
     this.#left = fits ? this.#left - bytes.length : 0;
-    this.#pending.push(part);
     this.#pendingBytes += part.length;
-    if (!this.#window || this.#pendingBytes >= MAX_DELTA_BYTES) this.flush();
+    const isDue = !this.#window || this.#pendingBytes >= MAX_DELTA_BYTES;
+    this.#pending.push(isDue ? part : Uint8Array.from(part));
+    if (isDue) this.flush();
   }
 
   flush(): void {

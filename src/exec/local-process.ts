@@ -61,8 +61,8 @@ export class LocalProcess implements RunningProcess {
     return this.#exited.promise;
   }
 
-  onOutput(listener: (output: ProcessOutput) => void): void {
-    this.#listener = listener;
+  onOutput(listener: (output: ProcessOutput) => void, bytes: 'owned' | 'borrowed' = 'owned'): void {
+    this.#listener = bytes === 'borrowed' ? listener : (output) => listener({ ...output, bytes: Buffer.from(output.bytes) });
   }
 
   write(data: string | Uint8Array): boolean {

@@ -66,9 +66,10 @@ export class OutputCollector {
   /** Becomes the listener of a process that was just started, and slows it down when a consumer is behind. */
   attach(process: RunningProcess): void {
     this.#flow = process;
-    process.onOutput((output) => this.push(output));
+    process.onOutput((output) => this.push(output), 'borrowed');
   }
 
+  /** Keeps nothing of the array itself. */
   push({ stream, bytes }: ProcessOutput): void {
     if (this.#ended) return;
     let splitter = this.#splitters.get(stream);

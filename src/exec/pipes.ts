@@ -2,7 +2,7 @@
 // the pipe open keep a reader that discards, so that they neither hold the call nor die of SIGPIPE.
 import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { monotonicMs } from '../common/clock.ts';
 import { Deferred } from '../common/deferred.ts';
@@ -16,6 +16,8 @@ const QUIET_MS = 80;
 const DRAIN_MS = 250;
 /** What a background child prints later is read and dropped at this pace at most, so that a chatty one costs nothing. */
 const DISCARD_EVERY_MS = 20;
+/** As much as a pipe holds. */
+const READ_BYTES = 64 * 1024;
 
 /** Pipes taken from the pool; an undefined one is made by the runtime at the spawn. */
 export interface PreparedPipes {
@@ -60,7 +62,24 @@ export function spawnPipes(
   return new PipeChild(spec, child, pipes, listener);
 }
 
-const reader = (ends: PipeEnds): Socket => new Socket({ fd: ends.ours, readable: true, writable: false });
+/**
+ * Reads into one buffer over and over: a fresh one for each read would be garbage outside of the heap, of which the collector lets tens
+ * of megabytes gather under a flood.
+ */
+function reader(ends: PipeEnds, take: (bytes: Buffer) => void): Socket {
+  const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+  const callback = (length: number): boolean => {
+    take(buffer.subarray(0, length));
+    return true;
+  };
+  const options: SocketConstructorOpts & { onread: OnReadOpts } = {
+    fd: ends.ours,
+    readable: true,
+    writable: false,
+    onread: { buffer, callback },
+  };
+  return new Socket(options);
+}
 
 class PipeChild implements Child {
   readonly pid: number | undefined;
@@ -83,8 +102,8 @@ class PipeChild implements Child {
     this.#stdin = child.stdin ?? undefined;
     // A child that closed its stdin makes writes fail; that is its right.
     this.#stdin?.on('error', () => {});
-    this.#read(pipes.stdout ? reader(pipes.stdout) : child.stdout, 'stdout');
-    if (pipes.stderr !== 'stdout') this.#read(pipes.stderr ? reader(pipes.stderr) : child.stderr, 'stderr');
+    this.#read(pipes.stdout, child.stdout, 'stdout');
+    if (pipes.stderr !== 'stdout') this.#read(pipes.stderr, child.stderr, 'stderr');
     child.on('error', (error) => {
       if (child.pid !== undefined) return;
       for (const stream of this.#readers) stream.destroy();
@@ -124,18 +143,20 @@ class PipeChild implements Child {
     if (this.#exit && !this.#ended.settled) this.#startDrain();
   }
 
-  #read(stream: Readable | null, label: ProcessOutput['stream']): void {
-    if (!stream) return;
-    this.#open++;
-    this.#readers.push(stream);
-    stream.on('data', (bytes: Buffer) => {
+  #read(ends: PipeEnds | undefined, made: Readable | null, label: ProcessOutput['stream']): void {
+    const take = (bytes: Buffer): void => {
       this.#lastByteAt = monotonicMs();
       if (!this.#ended.settled) this.#listener.output({ stream: label, bytes });
-      else {
+      else if (stream) {
         stream.pause();
         setTimeout(() => stream.resume(), DISCARD_EVERY_MS).unref();
       }
-    });
+    };
+    const stream = ends ? reader(ends, take) : made;
+    if (!stream) return;
+    this.#open++;
+    this.#readers.push(stream);
+    if (!ends) stream.on('data', take);
     stream.on('error', () => stream.destroy());
     stream.on('close', () => {
       this.#open--;

@@ -47,8 +47,11 @@ export interface RunningProcess {
   /** Undefined until the process is up: starting is asynchronous. */
   readonly pid: number | undefined;
   readonly exited: Promise<ProcessOutcome>;
-  /** Set once by the owner in the same tick as start(), before any output can arrive. */
-  onOutput(listener: (output: ProcessOutput) => void): void;
+  /**
+   * Set once by the owner in the same tick as start(), before any output can arrive. The bytes are the listener's to keep; 'borrowed'
+   * spares the copy: they are overwritten when the call is over.
+   */
+  onOutput(listener: (output: ProcessOutput) => void, bytes?: 'owned' | 'borrowed'): void;
   write(data: string | Uint8Array): boolean;
   closeStdin(): void;
   resize(rows: number, cols: number): void;

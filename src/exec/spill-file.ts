@@ -15,12 +15,21 @@ export interface SpillState {
 
 const HIGH_BYTES = 1024 * 1024;
 const LOW_BYTES = 256 * 1024;
+const BLOCK_BYTES = 64 * 1024;
+
+/** Memory that waits for the disk, used again afterwards. */
+interface Block {
+  readonly memory: Buffer;
+  length: number;
+}
 
 export class SpillFile {
   readonly #path: string;
   readonly #maxBytes: number;
   readonly #behind: (until: Promise<void>) => void;
-  #queue: Uint8Array[] = [];
+  /** In their order; only the last one may have room. */
+  #queue: Block[] = [];
+  readonly #free: Block[] = [];
   #queuedBytes = 0;
   /** Accepted for writing so far; at most `#maxBytes`. */
   #bytes = 0;
@@ -42,18 +51,33 @@ export class SpillFile {
     return { path: this.#path, bytes: this.#bytes, complete: this.#complete, error: this.#error };
   }
 
+  /** Copies the bytes. */
   append(bytes: Uint8Array): void {
     if (this.#error !== undefined) return;
     const part = bytes.subarray(0, this.#maxBytes - this.#bytes);
     if (part.length < bytes.length) this.#complete = false;
     if (part.length === 0) return;
     this.#bytes += part.length;
-    this.#queue.push(part);
+    this.#enqueue(part);
     this.#queuedBytes += part.length;
     this.#writing ??= this.#write();
     if (this.#queuedBytes < HIGH_BYTES || this.#relief) return;
     this.#relief = new Deferred();
     this.#behind(this.#relief.promise);
+  }
+
+  #enqueue(part: Uint8Array): void {
+    for (let at = 0; at < part.length; ) {
+      let block = this.#queue.at(-1);
+      if (!block || block.length === BLOCK_BYTES) {
+        block = this.#free.pop() ?? { memory: Buffer.allocUnsafeSlow(BLOCK_BYTES), length: 0 };
+        this.#queue.push(block);
+      }
+      const piece = part.subarray(at, at + BLOCK_BYTES - block.length);
+      block.memory.set(piece, block.length);
+      block.length += piece.length;
+      at += piece.length;
+    }
   }
 
   /** Resolves when all is in the file and the file is closed. */
@@ -69,8 +93,12 @@ export class SpillFile {
       while (this.#queue.length > 0) {
         const batch = this.#queue;
         this.#queue = [];
-        await this.#file.writev(batch);
-        this.#queuedBytes -= batch.reduce((sum, part) => sum + part.length, 0);
+        await this.#file.writev(batch.map(({ memory, length }) => memory.subarray(0, length)));
+        for (const block of batch) {
+          this.#queuedBytes -= block.length;
+          block.length = 0;
+          this.#free.push(block);
+        }
         if (this.#queuedBytes <= LOW_BYTES) this.#relieve();
       }
     } catch (error) {

@@ -30,7 +30,8 @@ export class Utf8Splitter {
   push(bytes: Uint8Array): Uint8Array {
     const all = this.#held.length > 0 ? Buffer.concat([this.#held, bytes]) : bytes;
     const keep = unfinishedTail(all);
-    this.#held = keep > 0 ? all.slice(all.length - keep) : new Uint8Array(0);
+    // A copy: the slice of a Buffer would share its memory, which is not ours to keep.
+    this.#held = Uint8Array.from(all.subarray(all.length - keep));
     return keep > 0 ? all.subarray(0, all.length - keep) : all;
   }
 
