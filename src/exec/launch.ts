@@ -24,8 +24,10 @@ export async function prepareLaunch(request: ProcessRequest, mark: Readonly<Reco
       );
     }
   }
+  const program = findProgram(argv[0], cwd, env.PATH ?? '');
+  program.catch(() => {}); // a missing folder is named first
   await checkFolder(cwd);
-  return { file: await findProgram(argv[0], cwd, env.PATH ?? ''), argv, cwd, env: { ...env, PWD: cwd, ...mark } };
+  return { file: await program, argv, cwd, env: { ...env, PWD: cwd, ...mark } };
 }
 
 async function checkFolder(cwd: string): Promise<void> {

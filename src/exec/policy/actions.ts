@@ -3,7 +3,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { parseScript } from './parse.ts';
-import type { SimpleCommand } from './syntax.ts';
+import type { ParsedScript, SimpleCommand } from './syntax.ts';
 
 export type CommandAction =
   | { readonly type: 'read'; readonly command: string; readonly name: string; readonly path: string }
@@ -190,10 +190,12 @@ function pipedFlags(script: string, commands: readonly SimpleCommand[]): boolean
   });
 }
 
+export const commandActions = async (script: string, cwd: string): Promise<CommandAction[]> => actionsOf(await parseScript(script), cwd);
+
 /** `cwd` is where the command starts; a `cd` in it moves the files that follow. */
-export async function commandActions(script: string, cwd: string): Promise<CommandAction[]> {
+export function actionsOf(parsed: ParsedScript, cwd: string): CommandAction[] {
+  const script = parsed.source;
   const unknown: CommandAction[] = [{ type: 'unknown', command: script }];
-  const parsed = await parseScript(script);
   if (
     !parsed.ok ||
     parsed.usesSubstitution ||

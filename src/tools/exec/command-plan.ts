@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { systemCode } from '../../common/errors.ts';
 import { buildEnvironment } from '../../exec/environment.ts';
-import { commandActions } from '../../exec/policy/actions.ts';
+import { actionsOf } from '../../exec/policy/actions.ts';
 import { type Escalation, judgeCommand, type SandboxMode, type Verdict } from '../../exec/policy/decide.ts';
 import { parseScript } from '../../exec/policy/parse.ts';
 import type { ParsedScript } from '../../exec/policy/syntax.ts';
@@ -85,11 +85,10 @@ export async function planCommand(host: ExecHost, request: CommandRequest, step:
     );
   }
   const cwd = path.resolve(step.cwd, request.workdir ?? '.');
-  const [{ shell, fault }, folder, parsed, actions, rules, sandboxAvailable] = await Promise.all([
+  const [{ shell, fault }, folder, parsed, rules, sandboxAvailable] = await Promise.all([
     shellFor(host, request.shell),
     folderFault(cwd),
     parseScript(request.cmd),
-    commandActions(request.cmd, cwd),
     host.rules(),
     host.launcher.available(),
   ]);
@@ -121,7 +120,7 @@ export async function planCommand(host: ExecHost, request: CommandRequest, step:
     display: displayCommand(argv),
     cwd,
     env,
-    actions: actions as CommandAction[],
+    actions: actionsOf(parsed, cwd) as CommandAction[],
     parsed,
     permissions: extra ? withAdditional(base, extra, cwd) : base,
     verdict,
