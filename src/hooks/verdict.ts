@@ -1,5 +1,5 @@
 // The answers of all hooks of one event as one verdict. Order of effects: the order of the hooks. A refusal wins over everything, a
-// failure of a hook that fails closed is a refusal, and of several rewrites the last one holds.
+// hook that fails closed refuses when it fails or is cut off, and of several rewrites the last one holds.
 import type { Hook } from './hook.ts';
 import type { HookResult } from './runner.ts';
 
@@ -22,6 +22,8 @@ export interface Verdict {
 
 export const NO_VERDICT: Verdict = { refusals: [], allowed: false, context: [], rewrite: null, replacement: null };
 
+const CUT_OFF = 'the turn was interrupted before it had decided';
+
 const failedClosed = (hook: Hook, problem: string): string =>
   `the hook ${hook.key} failed (${problem}), and it is set to block when it fails (fail_closed = true)`;
 
@@ -32,8 +34,11 @@ export function combine(results: readonly HookResult[]): Verdict {
   let rewrite: Verdict['rewrite'] = null;
   let replacement: string | null = null;
   for (const { hook, runId, outcome } of results) {
-    if (outcome.type === 'failed' && hook.failClosed) refusals.push({ type: 'block', reason: failedClosed(hook, outcome.problem), runId });
-    if (outcome.type !== 'answered') continue;
+    if (outcome.type !== 'answered') {
+      const problem = outcome.type === 'failed' ? outcome.problem : CUT_OFF;
+      if (hook.failClosed) refusals.push({ type: 'block', reason: failedClosed(hook, problem), runId });
+      continue;
+    }
     const { answer } = outcome;
     const { verdict } = answer;
     if (verdict.type === 'block' || verdict.type === 'stop') refusals.push({ type: verdict.type, reason: verdict.reason, runId });

@@ -10,7 +10,7 @@ export type CompactionTrigger = 'manual' | 'auto';
 
 /**
  * Contract: never throws; a hook that fails decides as its own `fail_closed` says, inside the port. When the signal aborts, every seat
- * settles soon, with the answer that changes nothing.
+ * settles soon, with the answer that changes nothing, or as a refusal where a hook that fails closed had not decided.
  */
 export interface ThreadHooks extends HookPort {
   /** Once for each time the thread is loaded, before its first prompt; refused, it comes again with the next one. */

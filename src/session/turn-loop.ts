@@ -12,7 +12,7 @@ import type { StepContext } from './step-context.ts';
 import type { TurnEnd } from './turn.ts';
 import type { TurnContext } from './turn-context.ts';
 import { admitPrompt, recordCallContext, recordHookContext, StopSeat } from './turn-hooks.ts';
-import { toModelMessage, type UserMessage, userMessageItem } from './user-input.ts';
+import { plainModelMessage, toModelMessage, type UserMessage, userMessageItem } from './user-input.ts';
 
 export interface LoopPorts {
   /** Tells the model what has changed since it was told last. */
@@ -61,6 +61,19 @@ async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepCont
     recordHookContext(context, verdict.context);
   }
   return taken;
+}
+
+/** What was said and no step came to read is kept for the next turn, unless hooks refuse it. */
+export async function keepUnread(context: TurnContext): Promise<void> {
+  for (const message of context.turn.takeInputs()) {
+    if (!(await admitPrompt(context, message)).admitted) {
+      context.refuseInput(message.id);
+      continue;
+    }
+    if (message.input.length === 0) continue;
+    context.ledger.addItem(userMessageItem(message));
+    context.record('user', plainModelMessage(message.input));
+  }
 }
 
 /** Steps until the model has nothing more to do and no input waits. */

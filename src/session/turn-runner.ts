@@ -18,10 +18,10 @@ import type { ThreadTools, UserShellRun } from './thread-tools.ts';
 import { previewOf } from './thread-view.ts';
 import { Turn } from './turn.ts';
 import type { TurnContext } from './turn-context.ts';
-import { endOf, type LoopPorts, type LoopResult, runTurn, steps } from './turn-loop.ts';
+import { endOf, keepUnread, type LoopPorts, type LoopResult, runTurn, steps } from './turn-loop.ts';
 import { completedTurn, type TurnRecord, wireTurn } from './turn-record.ts';
 import { turnSummary } from './turn-summary.ts';
-import { plainModelMessage, type UserMessage, userMessageItem } from './user-input.ts';
+import type { UserMessage } from './user-input.ts';
 import type { World } from './world.ts';
 
 export interface RunnerParts {
@@ -204,6 +204,7 @@ export class TurnRunner {
     sink.thread(this.#id, 'turn/started', { threadId: this.#id, turn: wireTurn(turn.record, 'notLoaded') });
     const context = this.#context(turn, ledger);
     const result = await work(context, this.#loopPorts(context));
+    await keepUnread(context);
     await this.#finish(turn, ledger, result, monotonicMs() - began);
     logger().info(turnSummary(this.#id, turn.record, state.settings, usage, state.usage), 'turn ended');
   }
@@ -214,11 +215,6 @@ export class TurnRunner {
     const { record } = turn;
     const isInterrupted = result.end === 'interrupted';
     await tools.turnEnded(turn.id, isInterrupted).catch((error: unknown) => faulty('what a turn left running could not be ended', error));
-    // What was said and no step came to read is read by the next turn.
-    for (const message of turn.takeInputs()) {
-      ledger.addItem(userMessageItem(message));
-      log.history('user', plainModelMessage(message.input), turn.id);
-    }
     ledger.closeOpen({ keepOutliving: !isInterrupted });
     if (result.error) window.failedWith(result.error);
     record.status = result.end;

@@ -173,7 +173,7 @@ export class Orchestrator {
   }
 
   async #afterHooks(context: CallContext, call: HookedCall, output: ToolOutput, tracer: CallTracer, told: string[]): Promise<ToolOutput> {
-    if (output.category === 'cancelled') return output;
+    // What a cancelled call printed is read as well: a guard of results has its say on it.
     const decision = await tracer.wait('hooksMs', () => this.#ports.hooks.postToolUse(call, output, context.signal));
     told.push(...decision.context);
     if (decision.type === 'keep') return output;
