@@ -1,6 +1,7 @@
 // The tools of each thread: which built-ins it has, by its configuration, and what they are made of.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import type { EffectiveConfig } from '../config/schema.ts';
 import { featureEnabled, toolEnabled } from '../config/switches.ts';
@@ -126,12 +127,17 @@ export class ThreadToolbox {
   }
 }
 
-/** The folder is made only when there is something to put into it. */
+/** The folder is made only when there is something to put into it; a command runs without it, too. */
 function spillPath(host: ToolHost, artifacts: ArtifactStore, callId: string): string | null {
   if (!host.keepsArtifacts) return null;
   const file = artifacts.pathOf(callId);
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  return file;
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    return file;
+  } catch (error) {
+    logger().warn({ file, error: messageOf(error) }, 'the output of a command cannot be kept');
+    return null;
+  }
 }
 
 interface ToolParts {

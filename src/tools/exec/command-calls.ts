@@ -190,7 +190,11 @@ export class CommandCalls {
       itemId: call.itemId,
       events,
       unsandboxed: unsandboxed(plan),
+      signal,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    }).catch((error: unknown) => {
+      this.#host.sessions.releaseId(sessionId);
+      throw error;
     });
     const { session } = started;
     const state = await session.waitForYield(timeoutMs === undefined ? clampYield(args.yield_time_ms) : FOR_EVER_MS, signal);

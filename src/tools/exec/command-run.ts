@@ -59,9 +59,9 @@ const FULL_ACCESS: SandboxPermissions = { type: 'fullAccess' };
 export async function startCommand(
   host: ExecHost,
   plan: CommandPlan,
-  options: { sessionId: number; itemId: string; events: ToolEvents; unsandboxed: boolean; timeoutMs?: number },
+  options: { sessionId: number; itemId: string; events: ToolEvents; unsandboxed: boolean; timeoutMs?: number; signal: AbortSignal },
 ): Promise<StartedCommand> {
-  const { events, itemId, sessionId } = options;
+  const { events, itemId, sessionId, signal } = options;
   const permissions = options.unsandboxed ? FULL_ACCESS : plan.permissions;
   const { shell, request, cwd, env } = plan;
   const launch = request.login ? await host.loginLaunch(shell, request.cmd, { cwd, env, permissions }) : { argv: plan.argv, env };
@@ -75,6 +75,10 @@ export async function startCommand(
         `${error.message}. The command was not run: nothing runs outside the sandbox without an approval.`,
       );
     throw error;
+  }
+  if (signal.aborted) {
+    wrapped.release();
+    throw new ToolError('cancelled', 'aborted by user before the command was started. Nothing was run.');
   }
   const spill = host.spillPath(itemId);
   const output = new OutputCollector({
