@@ -1,4 +1,4 @@
-// Runs commands as a login shell would without paying for the profile each time, which costs up to a fifth of a second. Whether that
+// Runs commands as a login shell would without paying for the profile each time, which costs from two milliseconds up to a fifth of a second. Whether that
 // is the same is measured first, behind the commands that ask; until it is known, and wherever it is not the same, the profile runs.
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
@@ -28,8 +28,8 @@ export interface Launch {
  */
 export type Probe = (launch: Launch, context: LoginContext, timeoutMs: number) => Promise<Uint8Array | undefined>;
 
-/** Below this a profile is not worth a replay. */
-const WORTH_MS = 25;
+/** Below this a profile is not worth a replay; one that starts a single program is above it. */
+const WORTH_MS = 1.5;
 const PROBE_MS = 5000;
 /** A profile may read files we do not know of; what was learnt is checked again after this time. */
 const FRESH_MS = 60_000;
