@@ -46,7 +46,8 @@ export type RolloutLine =
   | { type: 'settled'; askId: string }
   | { type: 'itemStarted'; turnId: string; item: ThreadItem }
   | { type: 'item'; turnId: string; item: ThreadItem }
-  | { type: 'usage'; usage: ThreadTokenUsage }
+  /** `aside`: of a conversation beside the thread's, which says nothing about how full its window is. */
+  | { type: 'usage'; usage: ThreadTokenUsage; aside?: true }
   | { type: 'turnCompleted'; turnId: string; status: TurnStatus; error: TurnError | null; completedAt: number; durationMs: number | null }
   /** The history begins anew with these items; the turns that a client sees stay. */
   | { type: 'compacted'; items: { origin: HistoryOrigin; item: ResponseItem; turnId?: string | null; section?: string }[] }

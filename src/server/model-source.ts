@@ -57,7 +57,9 @@ export class ModelClients {
   }
 
   for(settings: ProviderSettings, config: EffectiveConfig): ModelClient {
-    const key = JSON.stringify([settings, settings.apiKey?.()]);
+    const { models, model_verbosity: verbosity, model_supports_reasoning_summaries: reasoning } = config;
+    // What the user says of models is a part of the client: it decides how requests are written.
+    const key = JSON.stringify([settings, settings.apiKey?.(), models, verbosity, reasoning]);
     let client = this.#clients.get(key);
     if (!client) {
       const command = settings.keyCommand && new KeyCommand(settings.id, settings.keyCommand, this.#env);

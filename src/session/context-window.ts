@@ -30,7 +30,7 @@ export class ContextWindow {
     this.#state = state;
     this.#log = log;
     this.#ports = ports;
-    this.#tokens = state.usage?.last.totalTokens ?? 0;
+    this.#tokens = state.windowTokens;
   }
 
   /** Tokens used, and the size of the window. */
@@ -43,15 +43,18 @@ export class ContextWindow {
   count(turnId: string, usage: TokenUsage | null, step: StepContext): void {
     if (!usage) return;
     this.#tokens = usage.totalTokens;
-    this.countAside(turnId, usage, step);
+    this.#add(turnId, usage, step, {});
   }
 
   /** What a conversation beside the thread's cost: it counts, and fills no window of the thread. */
   countAside(turnId: string, usage: TokenUsage | null, step: StepContext): void {
-    if (!usage) return;
+    if (usage) this.#add(turnId, usage, step, { aside: true });
+  }
+
+  #add(turnId: string, usage: TokenUsage, step: StepContext, mark: { aside?: true }): void {
     const state = this.#state;
     state.usage = addUsage(state.usage, usage, step.binding.card.contextWindow);
-    this.#log.append({ type: 'usage', usage: state.usage });
+    this.#log.append({ type: 'usage', usage: state.usage, ...mark });
     this.#ports.sink.thread(state.meta.id, 'thread/tokenUsage/updated', { threadId: state.meta.id, turnId, tokenUsage: state.usage });
   }
 

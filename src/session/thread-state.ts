@@ -22,6 +22,8 @@ export interface ThreadState {
   /** Replaced whole, never changed in place: plans are cached by its identity. */
   dynamicTools: readonly DynamicTool[];
   usage: ThreadTokenUsage | null;
+  /** How full the model's window was when the thread was loaded. */
+  readonly windowTokens: number;
   preview: string;
   name: string | null;
   gitInfo: GitInfo | null;
@@ -54,6 +56,7 @@ export function newState(given: NewThread): ThreadState {
     history: new History(),
     turns: [],
     usage: null,
+    windowTokens: 0,
     preview: '',
     name: null,
     gitInfo: null,
@@ -90,6 +93,7 @@ export function stateFromReplay(replay: ReplayedThread, meta: MetaLine, path: st
     turns: replay.turns,
     dynamicTools: replay.dynamicTools as DynamicTool[],
     usage: replay.usage,
+    windowTokens: replay.windowTokens,
     preview: previewOf(firstUserText(replay.turns)),
     name: replay.name,
     gitInfo: replay.gitInfo as GitInfo | null,

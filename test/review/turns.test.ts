@@ -139,4 +139,21 @@ describe('the window', () => {
     expect((await linesOf(t)).filter((line) => line.type === 'compacted')).toEqual([]);
     expect(t.items('agentMessage').map((item) => item.text)).toEqual(['one', 'two', 'three']);
   });
+
+  it('[review.window-after-restart] a thread that was compacted is not compacted again because the daemon was restarted', async () => {
+    const long = [{ say: 'one' }, { usage: { inputTokens: 900, outputTokens: 100, totalTokens: 1000 } }];
+    const config = 'model_auto_compact_token_limit = 500';
+    const t = await frontend({ script: [long, { say: 'SUMMARY' }], config }).start();
+    await t.turn('first');
+    await t.result('thread/compact/start', { threadId: t.threadId });
+    await t.seen('item/completed', ({ item }) => item.type === 'contextCompaction');
+    await t.seen('thread/status/changed', ({ status }) => status.type === 'idle');
+    await t.leave();
+    const u = frontend({ home: t.home, cwd: t.cwd, script: [{ say: 'two' }], config });
+    await u.result('initialize', { clientInfo: { name: 'test', version: '1.0.0' }, capabilities: {} });
+    await u.result('thread/resume', { threadId: t.threadId });
+    u.threadId = t.threadId;
+    expect((await u.turn('second')).status).toBe('completed');
+    expect(u.items('contextCompaction')).toEqual([]);
+  });
 });

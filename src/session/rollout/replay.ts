@@ -48,6 +48,8 @@ export interface ReplayedThread {
   gitInfo: unknown;
   external: boolean;
   usage: ThreadTokenUsage | null;
+  /** Tokens of the last request and its answer; 0 when the history was replaced since. */
+  windowTokens: number;
   history: HistoryEntry[];
   turns: TurnRecord[];
   queue: readonly QueuedSubmission[];
@@ -73,6 +75,7 @@ export const emptyReplay = (): ReplayedThread => ({
   gitInfo: null,
   external: false,
   usage: null,
+  windowTokens: 0,
   history: [],
   turns: [],
   queue: [],
@@ -110,6 +113,7 @@ function place(state: ReplayedThread, callId: string): void {
 function revert(state: ReplayedThread, beforeTurnId: string): void {
   const at = state.turns.findIndex((turn) => turn.id === beforeTurnId);
   if (at < 0) return;
+  state.windowTokens = 0;
   const gone = new Set(state.turns.slice(at).map((turn) => turn.id));
   state.turns = state.turns.slice(0, at);
   for (const [callId, { turnId }] of state.remains.results) if (gone.has(turnId)) state.remains.results.delete(callId);
@@ -177,6 +181,7 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
       return;
     case 'usage':
       state.usage = line.usage;
+      if (!line.aside) state.windowTokens = line.usage.last.totalTokens;
       return;
     case 'turnCompleted': {
       const record = turnOf(state, line.turnId);
@@ -187,6 +192,7 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
       return;
     }
     case 'compacted':
+      state.windowTokens = 0;
       state.history = line.items.map((entry) => ({ ...entry, turnId: entry.turnId ?? null }));
       return;
     case 'reverted':
