@@ -62,22 +62,27 @@ describe('background terminals', () => {
 });
 
 describe('a daemon that was killed', () => {
-  it.skipIf(!sandboxed)('[command.killed-daemon] takes its sandboxed commands along, terminals and background children too', async () => {
-    const argument = mark();
+  /** Six sleepers: on pipes and in a terminal one that is waited for, one in the background, one in a session of its own. */
+  async function killed(sandbox: string, argument: string): Promise<void> {
     const root = fs.realpathSync(fs.mkdtempSync(path.join(os.homedir(), '.killed-')));
-    onTestFinished(() => fs.rmSync(root, { recursive: true, force: true }));
+    onTestFinished(() => {
+      for (const pid of sleepers(argument)) process.kill(pid, 'SIGKILL');
+      fs.rmSync(root, { recursive: true, force: true });
+    });
     const line = `setsid sleep ${argument} & sleep ${argument} & sleep ${argument}`;
     const exec = (tty: boolean) => call('exec_command', { cmd: line, tty, login: false, yield_time_ms: 500 });
     fs.writeFileSync(path.join(root, 'script.json'), JSON.stringify([exec(false), exec(true), { say: 'done' }]));
     fs.writeFileSync(
       path.join(root, 'config.toml'),
-      `model_provider = "scripted"\nsandbox_mode = "workspace-write"\napproval_policy = "never"\n[model_providers.scripted]\nscript = "script.json"\n`,
+      `model_provider = "scripted"\nsandbox_mode = "${sandbox}"\napproval_policy = "never"\n[model_providers.scripted]\nscript = "script.json"\n`,
     );
     const main = path.join(import.meta.dirname, '..', '..', 'dist', 'main.js');
     const env = { PATH: process.env.PATH, HOME: root, HARNESSD_HOME: root, HARNESSD_LOG: 'silent' };
     const daemon = spawn(process.execPath, [main, 'app-server'], { env, cwd: root, stdio: ['pipe', 'pipe', 'ignore'] });
     let said = '';
-    daemon.stdout.on('data', (chunk) => (said += chunk));
+    daemon.stdout.on('data', (chunk) => {
+      said += chunk;
+    });
     const send = (message: object) => daemon.stdin.write(`${JSON.stringify(message)}\n`);
     send({ id: 1, method: 'initialize', params: { clientInfo: { name: 't', version: '1' } } });
     send({ id: 2, method: 'thread/start', params: { cwd: root } });
@@ -88,6 +93,17 @@ describe('a daemon that was killed', () => {
     expect(await until(() => said.includes('turn/completed'), 20_000)).toBe(true);
     expect(await until(() => sleepers(argument).length === 6)).toBe(true);
     daemon.kill('SIGKILL');
+  }
+
+  it.skipIf(!sandboxed)('[command.killed-daemon] takes its sandboxed commands along, terminals and background children too', async () => {
+    const argument = mark();
+    await killed('workspace-write', argument);
     expect(await until(() => sleepers(argument).length === 0)).toBe(true);
+  });
+
+  it('[command.killed-daemon.unsandboxed] leaves without a sandbox what runs on pipes or left its terminal', async () => {
+    const argument = mark();
+    await killed('danger-full-access', argument);
+    expect(await until(() => sleepers(argument).length === 4)).toBe(true);
   });
 });
