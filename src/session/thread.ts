@@ -154,6 +154,7 @@ export class Thread {
    */
   startTurn(message: UserMessage | null, options: { patch: SettingsPatch; outputSchema: unknown }): { turn: WireTurn; run: () => void } {
     if (this.#closed) throw invalidRequest(`unknown thread: ${this.id}`);
+    this.#runner.checkStart(message); // a request that is refused changes nothing
     const patched = this.patchSettings(options.patch);
     const joined = message && this.#runner.join(message);
     if (joined && message) this.log.input(joined.id, message);

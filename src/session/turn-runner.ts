@@ -69,6 +69,17 @@ export class TurnRunner {
     return this.#failed;
   }
 
+  /** Throws when a turn/start, with or without a message, could neither join the active turn nor begin one of its own. */
+  checkStart(message: UserMessage | null): void {
+    this.#checkSteerable();
+    if (!message) this.#checkFree();
+  }
+
+  #checkFree(): void {
+    if (this.#activity.type === 'active' && !this.#activity.turn.closed && !this.#activity.turn.signal.aborted)
+      throw invalidRequest(`thread ${this.#id} has an active turn (${this.#activity.turn.id})`);
+  }
+
   /** Hands input to the active turn; null when there is none that takes it. Throws for a turn that no input may enter. */
   join(message: UserMessage): Turn | null {
     this.#checkSteerable();
@@ -178,8 +189,7 @@ export class TurnRunner {
 
   /** Makes the turn the active one now; the returned function starts its work. */
   #begin(turn: Turn, work: Work, given?: ItemLedger): () => void {
-    if (this.#activity.type === 'active' && !this.#activity.turn.closed && !this.#activity.turn.signal.aborted)
-      throw invalidRequest(`thread ${this.#id} has an active turn (${this.#activity.turn.id})`);
+    this.#checkFree();
     // A turn that is ending takes no more input: this one follows it.
     const before = this.#activity.type === 'active' ? this.#activity.ended : undefined;
     const ledger = given ?? new ItemLedger(this.#id, turn.record, this.#parts.sink, this.#parts.log);

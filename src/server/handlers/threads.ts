@@ -211,8 +211,9 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     },
     'thread/settings/update': (params, { after }) => {
       const thread = threads.get(params.threadId);
-      if (params.dynamicTools !== undefined && params.dynamicTools !== null) thread.setDynamicTools(dynamicToolsOf(params.dynamicTools));
+      const tools = params.dynamicTools === undefined || params.dynamicTools === null ? null : dynamicToolsOf(params.dynamicTools);
       after(thread.patchSettings(patchOf(params)));
+      if (tools) thread.setDynamicTools(tools);
       return {};
     },
     'thread/inject_items': async ({ threadId, items }) => {

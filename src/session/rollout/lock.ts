@@ -1,6 +1,6 @@
 // One daemon writes a thread at a time. The lock is a file of the thread's name under locks/ that says who owns it; a dead owner's lock
 // is taken over. What lies in that folder also tells an index which threads may have changed: held ones, and those let go since.
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { systemCode } from '../../common/errors.ts';
@@ -44,6 +44,37 @@ const LET_GO = '.changed';
 const folderOf = (home: string): string => path.join(home, 'locks');
 const fileOf = (home: string, threadId: string, ending: string): string => path.join(folderOf(home), `${threadId}${ending}`);
 
+/** Systems of files without hard links. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** Makes the lock with its content in one step: nobody ever reads one that does not say yet whose it is. Throws EEXIST when there is one. */
+function create(file: string, content: string): void {
+  const own = `${file}.${process.pid}`;
+  writeFileSync(own, content, { mode: 0o600 });
+  try {
+    linkSync(own, file);
+  } catch (error) {
+    if (!NO_LINKS.has(systemCode(error) ?? '')) throw error;
+    writeFileSync(file, content, { flag: 'wx', mode: 0o600 });
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** Removes a lock that was found to be a dead one's, and puts back the one that a living process made there meanwhile. */
+function clear(file: string): void {
+  const aside = `${file}.${process.pid}`;
+  try {
+    renameSync(file, aside);
+    const owner = readOwner(aside);
+    if (owner && owner.pid !== process.pid && alive(owner)) linkSync(aside, file);
+  } catch {
+    // Another one was first: whoever it is, the next try finds out.
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
 export type LockResult = { ok: true; release: () => void } | { ok: false; ownerPid: number };
 
 function letGo(home: string, threadId: string): void {
@@ -61,13 +92,13 @@ export function lockThread(home: string, threadId: string): LockResult {
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-      writeFileSync(file, mine, { flag: 'wx', mode: 0o600 });
+      create(file, mine);
       return { ok: true, release: () => letGo(home, threadId) };
     } catch (error) {
       if (systemCode(error) !== 'EEXIST') return { ok: true, release: () => {} }; // a read-only home: nobody else can write either
       const owner = readOwner(file);
       if (owner && alive(owner) && owner.pid !== process.pid) return { ok: false, ownerPid: owner.pid };
-      rmSync(file, { force: true });
+      clear(file);
     }
   }
   return { ok: false, ownerPid: readOwner(file)?.pid ?? 0 };
