@@ -11,6 +11,7 @@ export const PROCESS_MARK = 'HARNESSD_PROCESS';
 /** After KILL: what does not vanish within this time hangs in the kernel, and waiting longer does not help. */
 const KILL_WAIT_MS = 3000;
 const MAX_STEP_MS = 50;
+const KILL_ROUNDS = 5;
 
 export class ProcessGroup {
   readonly leader: number;
@@ -42,6 +43,11 @@ export class ProcessGroup {
     if (hasProcessTable) return this.#scan().map((entry) => entry.pid);
     this.#gone ||= !signal(-this.leader, 0);
     return this.#gone ? [] : [this.leader];
+  }
+
+  /** KILL to all of it, now. */
+  kill(): void {
+    send(this.members(), this.leader, 'SIGKILL');
   }
 
   /** Resolves when nothing is left. A second call shortens the grace, it never lengthens it. */
@@ -95,14 +101,27 @@ function addDescendants(own: Map<number, ProcessEntry>, entries: readonly Proces
 
 /** Ends every process whose mark begins with `prefix`, wherever it went. */
 export function endMarked(prefix: string, graceMs: number): Promise<void> {
+  const killAt = monotonicMs() + graceMs;
+  return endProcesses(markedBy(prefix), () => killAt);
+}
+
+/** The same at once and without a chance to clean up, for a daemon that has no time left. A few rounds: a dying tree may still fork. */
+export function killMarked(prefix: string): void {
+  const find = markedBy(prefix);
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    const members = find();
+    if (members.length === 0) return;
+    send(members, undefined, 'SIGKILL');
+  }
+}
+
+function markedBy(prefix: string): () => number[] {
   const text = `\0${PROCESS_MARK}=${prefix}`;
   const since = readEntry(process.pid)?.startedAt ?? 0;
-  const find = () =>
+  return () =>
     listEntries()
       .filter((entry) => entry.startedAt >= since && entry.pid !== process.pid && environmentHas(entry.pid, text))
       .map((entry) => entry.pid);
-  const killAt = monotonicMs() + graceMs;
-  return endProcesses(find, () => killAt);
 }
 
 /** TERM, wait, KILL, wait. The set is looked up each time, since a dying tree may still fork. */

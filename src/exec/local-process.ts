@@ -110,6 +110,12 @@ export class LocalProcess implements RunningProcess {
     }
   }
 
+  /** At once, without waiting for anything: what is left of it when the daemon's own time is up. */
+  kill(): void {
+    this.#verdict ??= 'cancelled';
+    if (this.#state.type === 'running') this.#state.group.kill();
+  }
+
   /** Now, or as soon as there is a child; never after its end. */
   #act(act: (child: Child) => void): void {
     if (this.#state.type === 'starting') this.#state.pending.push(act);

@@ -65,4 +65,6 @@ export interface ProcessRunner {
   start(request: ProcessRequest): RunningProcess;
   /** Ends everything that still runs, background children included; resolves when nothing is left. */
   endAll(graceMs: number): Promise<void>;
+  /** Kills all of that before it returns, for a daemon that has no time to wait. */
+  killAll(): void;
 }

@@ -3,7 +3,7 @@ import { newRandomId } from '../common/ids.ts';
 import { InheritableDescriptors } from './child.ts';
 import { FifoPool } from './fifo.ts';
 import type { ProcessGroup } from './group.ts';
-import { endMarked } from './group.ts';
+import { endMarked, killMarked } from './group.ts';
 import { LocalProcess } from './local-process.ts';
 import type { ProcessRequest, ProcessRunner, RunningProcess } from './process.ts';
 
@@ -40,6 +40,12 @@ export class LocalProcessRunner implements ProcessRunner {
     // What left its group and its parents is known by its mark only.
     if (this.#started > 0) await endMarked(`${this.#id}.`, graceMs);
     await this.#fifos.close();
+  }
+
+  killAll(): void {
+    for (const run of this.#live) run.kill();
+    for (const group of this.#leftBehind) group.kill();
+    if (this.#started > 0) killMarked(`${this.#id}.`);
   }
 
   #nextMark(): string {

@@ -278,6 +278,8 @@ export class Daemon {
     await atMost(SHUTDOWN_MS, this.#settleAll());
     await Promise.all([...this.#sessions].map(({ connection }) => atMost(FLUSH_MS, connection.flush(FLUSH_MS))));
     for (const { connection } of this.#sessions) connection.close();
+    // On a machine too busy for the time above, what still runs is killed: nothing outlives the daemon.
+    this.#exec.killAll();
     this.#exit(0);
     this.#over.resolve();
   }

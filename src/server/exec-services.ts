@@ -139,4 +139,9 @@ export class ExecServices {
   endAll(graceMs: number): Promise<void> {
     return this.runner.endAll(graceMs);
   }
+
+  /** See ProcessRunner.killAll. */
+  killAll(): void {
+    this.runner.killAll();
+  }
 }

@@ -95,6 +95,19 @@ describe('ending a command', () => {
     await own.endAll(300);
   });
 
+  it('[exec.kill-all] has killed everything when it returns, what ignores TERM and what went its own way included', async () => {
+    const own = new LocalProcessRunner();
+    const marks = [mark(), mark(), mark()];
+    const live = own.start(bash(`trap "" TERM INT HUP; sleep ${marks[0]}; sleep ${marks[0]}`));
+    await run(own, bash(`sleep ${marks[1]} &`));
+    await run(own, bash(`(setsid sh -c 'exec >/dev/null 2>&1; sleep ${marks[2]}; sleep ${marks[2]}' &)`));
+    expect(await until(() => marks.every((m) => sleepers(m).length === 1))).toBe(true);
+    own.killAll();
+    expect(await live.exited).toEqual({ type: 'cancelled', exitCode: 137 });
+    expect(await until(() => marks.every((m) => sleepers(m).length === 0))).toBe(true);
+    own.killAll();
+  });
+
   it('[exec.stat] reads a process line whose name holds parentheses and spaces', () => {
     const line = '42 (a) b) c) S 1 40 39 0 -1 4194560 1 2 3 4 70 30 0 0 20 0 1 0 123456 1000 10';
     expect(parseStat(42, line)).toEqual({ pid: 42, state: 'S', parent: 1, group: 40, session: 39, ticks: 100, startedAt: 123456 });
