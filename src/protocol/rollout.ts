@@ -37,7 +37,7 @@ export type RolloutLine =
   /** What the user said, written before the request is answered; it becomes an item and a part of the history when its turn takes it. */
   | { type: 'input'; turnId: string; id: string; clientId: string | null; input: readonly UserInput[] }
   /** A hook refused it: it never becomes either. */
-  | { type: 'inputRefused'; id: string }
+  | { type: 'inputRefused'; turnId: string; id: string }
   /** The output of a call, written when the call ends; its place in the history comes with `placed`, in call order. */
   | { type: 'result'; turnId: string; item: ToolCallOutputItem }
   | { type: 'placed'; turnId: string | null; callId: string }
@@ -93,7 +93,7 @@ const KNOWN: Record<RolloutLineType, Check> = {
   turnStarted: (line) => hasTurn(line) && typeof line.startedAt === 'number',
   history: (line) => hasTypedItem(line) && isText(line.origin),
   input: (line) => hasTurn(line) && isText(line.id) && Array.isArray(line.input),
-  inputRefused: (line) => isText(line.id),
+  inputRefused: (line) => hasTurn(line) && isText(line.id),
   result: (line) => hasTurn(line) && hasTypedItem(line) && isText((line.item as Fields).call_id),
   placed: (line) => isText(line.callId),
   asked: (line) => hasTurn(line) && isText(line.askId) && isText(line.method),

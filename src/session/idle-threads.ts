@@ -6,6 +6,9 @@ import { logger } from '../common/log.ts';
 /** gone: unloaded. wait: in use, whoever ends that says so. later: something runs beside its turns, looked at again. */
 export type IdleVerdict = 'gone' | 'wait' | 'later';
 
+/** A client that has just asked for a thread listens to it only once it is answered. */
+const MIN_DELAY_MS = 250;
+
 export class IdleThreads {
   readonly #unload: (threadId: string) => Promise<IdleVerdict>;
   /** How long each loaded thread may be idle, and the running wait, if any. */
@@ -16,7 +19,7 @@ export class IdleThreads {
   }
 
   watch(threadId: string, delayMs: number): void {
-    this.#threads.set(threadId, { delayMs, timer: null });
+    this.#threads.set(threadId, { delayMs: Math.max(MIN_DELAY_MS, delayMs), timer: null });
   }
 
   forget(threadId: string): void {

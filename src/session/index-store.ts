@@ -134,8 +134,8 @@ export class ThreadIndex {
       try {
         return new ThreadIndex(openDatabase(new Sqlite(file, { timeout: BUSY_MS })));
       } catch (error) {
-        logger().warn({ error: messageOf(error), attempt }, 'the index of threads cannot be used; it is made anew');
-        if (attempt === 1) for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+        logger().warn({ error: messageOf(error), attempt }, 'the index of threads cannot be used');
+        if (attempt === 2 || !removed(file)) return null;
       }
     }
     return null;
@@ -207,6 +207,16 @@ export class ThreadIndex {
 
   close(): void {
     this.#db.close();
+  }
+}
+
+/** False when what lies there is not ours to take away. */
+function removed(file: string): boolean {
+  try {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+    return true;
+  } catch {
+    return false;
   }
 }
 

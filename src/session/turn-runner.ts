@@ -268,7 +268,7 @@ export class TurnRunner {
       record: (origin, item, section) => log.history(origin, item, turn.id, section),
       keepResult: (item) => log.result(item, turn.id),
       flush: () => log.flush(),
-      refuseInput: (id) => log.append({ type: 'inputRefused', id }),
+      refuseInput: (id) => log.append({ type: 'inputRefused', turnId: turn.id, id }),
       replaceHistory: (entries) => window.replace(entries),
       markExternal: () => {
         if (state.external) return;

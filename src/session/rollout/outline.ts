@@ -11,7 +11,14 @@ const CHUNK_BYTES = 1 << 20;
 const PREFIX_BYTES = 160;
 const PREFIX = /^\{"timestamp":"([^"\\]*)","type":"(\w+)"(?:,"(turnId|beforeTurnId)":"([^"\\]+)")?/;
 /** Lines that make up what a client sees of a turn. */
-const SHOWN: ReadonlySet<string> = new Set<RolloutLine['type']>(['turnStarted', 'itemStarted', 'item', 'turnCompleted']);
+const SHOWN: ReadonlySet<string> = new Set<RolloutLine['type']>([
+  'input',
+  'inputRefused',
+  'turnStarted',
+  'itemStarted',
+  'item',
+  'turnCompleted',
+]);
 const LF = 10;
 
 interface LineHead {

@@ -40,11 +40,11 @@ export function recover(state: ThreadState, log: ThreadLog, remains: Remains): L
   const lost = [...remains.questions.values()];
   // Turns that ended before they began: their own lines come first.
   const begun = new Set<string>();
-  for (const { turnId, message } of remains.inputs.values()) {
+  for (const { turnId, message, shown } of remains.inputs.values()) {
     const turn = remains.turns.find(({ id }) => id === turnId);
-    if (turn && !begun.has(turnId)) log.append({ type: 'turnStarted', turnId, startedAt: turn.startedAt ?? 0 });
+    if (turn && !shown && !begun.has(turnId)) log.append({ type: 'turnStarted', turnId, startedAt: turn.startedAt ?? 0 });
     begun.add(turnId);
-    log.append({ type: 'item', turnId, item: userMessageItem(message) });
+    if (!shown) log.append({ type: 'item', turnId, item: userMessageItem(message) });
     log.append({ type: 'history', turnId, origin: 'user', item: plainModelMessage(message.input) });
   }
   answerCalls(state, log, remains);

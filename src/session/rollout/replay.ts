@@ -19,10 +19,12 @@ export interface LostQuestion {
   itemId: string | null;
 }
 
-/** What the user said and no turn came to take. */
+/** What the user said and no turn came to take whole. */
 export interface LostInput {
   turnId: string;
   message: UserMessage;
+  /** Its item is there; its place in the history is not. */
+  shown: boolean;
 }
 
 /** What a process that ended in the middle left open; empty when the last one ended well. */
@@ -103,6 +105,20 @@ function endItem(record: TurnRecord, item: ThreadItem): void {
   record.items.push(item);
 }
 
+function inputShown(state: ReplayedThread, id: string): void {
+  const input = state.remains.inputs.get(id);
+  if (input) input.shown = true;
+}
+
+/** An item and a message to the model come one after the other: the oldest item without its message has it now. */
+function inputTaken(state: ReplayedThread, turnId: string | null): void {
+  for (const [id, input] of state.remains.inputs) {
+    if (input.turnId !== turnId || !input.shown) continue;
+    state.remains.inputs.delete(id);
+    return;
+  }
+}
+
 function place(state: ReplayedThread, callId: string): void {
   const result = state.remains.results.get(callId);
   if (!result) return;
@@ -150,11 +166,13 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
     }
     case 'history':
       state.history.push({ origin: line.origin, turnId: line.turnId, item: line.item, section: line.section });
+      if (line.origin === 'user') inputTaken(state, line.turnId);
       return;
     case 'input':
       state.remains.inputs.set(line.id, {
         turnId: line.turnId,
         message: { id: line.id, clientId: line.clientId, input: line.input, context: [] },
+        shown: false,
       });
       return;
     case 'inputRefused':
@@ -176,7 +194,7 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
       turnOf(state, line.turnId).open.set(line.item.id, line.item);
       return;
     case 'item':
-      if (line.item.type === 'userMessage') state.remains.inputs.delete(line.item.id);
+      if (line.item.type === 'userMessage') inputShown(state, line.item.id);
       endItem(turnOf(state, line.turnId), line.item);
       return;
     case 'usage':
@@ -213,14 +231,14 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
 
 /** An input whose turn took it or ended without it is no remainder; every other one is what its turn was begun with. */
 function settleInputs(state: ReplayedThread): void {
-  for (const [id, { turnId, message }] of state.remains.inputs) {
+  for (const [id, { turnId, message, shown }] of state.remains.inputs) {
     const record = turnOf(state, turnId);
     if (record.status !== 'inProgress') {
       state.remains.inputs.delete(id);
       continue;
     }
     record.startedAt ??= state.lastHeardAt;
-    record.items.push(userMessageItem(message));
+    if (!shown) record.items.push(userMessageItem(message));
     state.history.push({ origin: 'user', turnId, item: plainModelMessage(message.input) });
   }
 }
