@@ -177,7 +177,7 @@ export class ThreadManager {
 
   async #load(stored: StoredFile, options: { patch: SettingsPatch; config: Record<string, unknown> | null }): Promise<Thread> {
     const replay = await this.#replay(stored);
-    const meta = replay.meta ?? lostMeta(stored);
+    const meta = metaOf(replay, stored);
     const cwd = options.patch.cwd ?? (typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null);
     const setup = await this.#ports.setup(cwd, options.config ?? meta.config);
     const settings = settingsFor(setup, patchSettings(setup.settings, replay.settings as SettingsPatch), options.patch);
@@ -255,7 +255,7 @@ export class ThreadManager {
     }
     const { stored } = found;
     const replay = await this.#replay(stored);
-    const meta = replay.meta ?? lostMeta(stored);
+    const meta = metaOf(replay, stored);
     const cwd = typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null;
     const setup = await this.#ports.setup(cwd, meta.config);
     return stateFromReplay(replay, meta, stored.file, patchSettings(setup.settings, replay.settings as SettingsPatch));
@@ -326,6 +326,9 @@ export class ThreadManager {
     await this.store.close();
   }
 }
+
+/** The name of the file says which thread it is: an id inside that says otherwise was copied there, and would name other files. */
+const metaOf = (replay: ReplayedThread, stored: StoredFile): MetaLine => ({ ...(replay.meta ?? lostMeta(stored)), id: stored.threadId });
 
 const lostText = (lost: readonly LostQuestion[]): string =>
   `The daemon ended while ${lost.length === 1 ? 'a request waited' : `${lost.length} requests waited`} for an answer (${lost.map(({ method }) => method).join(', ')}): lost, and nothing of it was done.`;

@@ -214,7 +214,7 @@ export class TurnRunner {
     sink.thread(this.#id, 'turn/started', { threadId: this.#id, turn: wireTurn(turn.record, 'notLoaded') });
     const context = this.#context(turn, ledger);
     const result = await work(context, this.#loopPorts(context));
-    await keepUnread(context);
+    if (turn.kind !== 'review') await keepUnread(context); // what a reviewer is told is not the user's
     await this.#finish(turn, ledger, result, monotonicMs() - began);
     logger().info(turnSummary(this.#id, turn.record, state.settings, usage, state.usage), 'turn ended');
   }

@@ -43,6 +43,21 @@ describe('a request that is refused', () => {
   });
 });
 
+describe('a record under another name', () => {
+  it('[review.copied-record] is the thread that its file is named by, whatever stands in it', async () => {
+    const t = await frontend({ script: [{ say: 'one' }, { say: 'two' }] }).start();
+    await t.turn('first');
+    const file = (await t.result('thread/read', { threadId: t.threadId })).thread.path as string;
+    const other = `${t.threadId.slice(0, -4)}${t.threadId.endsWith('0000') ? '1111' : '0000'}`;
+    const changed = fs.readFileSync(file, 'utf8').replaceAll(t.threadId, '../../outside');
+    fs.writeFileSync(file.replace(t.threadId, other), changed);
+    expect((await t.result('thread/resume', { threadId: other })).thread.id).toBe(other);
+    t.threadId = other;
+    expect((await t.turn('second')).status).toBe('completed');
+    expect(fs.readdirSync(path.join(t.home, 'locks')).sort()).toContain(`${other}.lock`);
+  });
+});
+
 describe('the lock of a thread', () => {
   it('[review.lock] is refused while another process holds it, taken over from a dead one, and leaves nothing else behind', async () => {
     const t = frontend();

@@ -43,6 +43,17 @@ describe('input that no step took', () => {
   });
 });
 
+describe('a review', () => {
+  it('[review.review-at-once] that is interrupted at once leaves the words to its reviewer out of the thread', async () => {
+    const t = await frontend({ script: [{ say: 'one' }, [{ hang: true }]] }).start();
+    await t.turn('first');
+    const started = t.result('review/start', { threadId: t.threadId, target: { type: 'custom', instructions: 'look at it' } });
+    t.link.send({ id: 'i', method: 'turn/interrupt', params: { threadId: t.threadId, turnId: '' } });
+    await t.ended((await started).turn.id);
+    expect((await told(t)).filter((text) => !text.startsWith('<'))).toEqual(['first']);
+  });
+});
+
 describe('calls', () => {
   it('[review.numbered-anew] a call of a later step is run although the model gave it the id of an equal one before', async () => {
     const again = call('exec_command', { cmd: 'echo x >> log' }, 'call_0');
