@@ -99,6 +99,8 @@ export function modelSource(config: EffectiveConfig, clients: ModelClients): Mod
       const binding: ModelBinding = {
         client: clients.for(settings, config),
         card: cardOf(config, model, settings),
+        ...(config.compact_prompt?.trim() ? { compactPrompt: config.compact_prompt } : {}),
+        ...(config.tool_output_token_limit === undefined ? {} : { resultTokenLimit: config.tool_output_token_limit }),
         retries: { requestMaxRetries: settings.requestMaxRetries, streamMaxRetries: settings.streamMaxRetries },
       };
       bindings.set(key, binding);

@@ -53,7 +53,7 @@ export function compactedEntries(entries: readonly HistoryEntry[], summary: stri
 
 async function summarise(context: TurnContext, step: StepContext): Promise<{ text: string; usage: TokenUsage | null }> {
   const request = buildRequest(context.history, step, { sessionId: context.sessionId });
-  const input: ResponseItem[] = [...request.input, userMessage(PROMPT)];
+  const input: ResponseItem[] = [...request.input, userMessage(step.binding.compactPrompt ?? PROMPT)];
   const parts: string[] = [];
   let usage: TokenUsage | null = null;
   for await (const batch of step.binding.client.stream({ ...request, input, tools: [] }, context.signal)) {

@@ -34,6 +34,9 @@ export interface ModelBinding {
   client: ModelClient;
   card: ModelCard;
   retries: RetryLimits;
+  /** Set by the user: how a summary is asked for, and how many tokens of one result enter history. */
+  compactPrompt?: string;
+  resultTokenLimit?: number;
 }
 
 /** Contract: throws an RpcError that names the provider when it is not configured. */

@@ -134,7 +134,7 @@ export class StepBuilder {
       sandbox: settings.sandbox,
       model: settings.model,
       supportsImages: binding.card.supports.images,
-      historyTokenLimit: HISTORY_TOKEN_LIMIT,
+      historyTokenLimit: binding.resultTokenLimit ?? HISTORY_TOKEN_LIMIT,
     });
     const router = this.#router(binding);
     const suggestion = (message: string) => (this.#sources.suggest ? suggestTools(router.plan.deferred, message) : null);

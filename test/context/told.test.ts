@@ -134,6 +134,17 @@ describe('world state', () => {
     expect(plans()).toEqual([]);
   });
 
+  it('[context.compact-prompt] a summary is asked for in the words of the user, and what of a result enters history is theirs to say', async () => {
+    const t = await Asked.open({ config: 'compact_prompt = "SUM IT UP"\ntool_output_token_limit = 60' });
+    const long = calling('exec_command', { cmd: 'printf "word %s\\n" $(seq 400)' });
+    await t.turn('one', {}, [long], { items: [says('ok')], tokens: 400_000 });
+    const [output] = t.last.input.filter((item) => item.type === 'function_call_output');
+    expect(Buffer.byteLength(output.output)).toBeLessThan(800);
+    expect(output.output).toContain('read_artifact');
+    await t.turn('two', {}, [says('SUMMARY')], [says('ok')]);
+    expect(t.requests.filter((body) => body.input.at(-1)?.content?.[0]?.text === 'SUM IT UP')).toHaveLength(1);
+  });
+
   it('[context.left] the fill of the window is told in coarse steps', () => {
     const share = (used: number) => /<context_left>\n(.*?) of/.exec(contextLeftText({ used, window: 100 }) ?? '')?.[1] ?? null;
     expect([0, 50, 51, 75, 76, 85, 86, 100].map(share)).toEqual([
