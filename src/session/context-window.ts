@@ -61,7 +61,7 @@ export class ContextWindow {
   async makeRoom(context: TurnContext, step: StepContext): Promise<void> {
     if (!this.#overflowed && this.#tokens <= step.binding.card.autoCompactTokenLimit) return;
     this.#overflowed = false; // one try for one overflow
-    await compact(context, step, 'auto');
+    this.countAside(context.turn.id, await compact(context, step, 'auto'), step);
   }
 
   /** How a turn failed: an overflow is made good before the next one. */

@@ -151,7 +151,8 @@ export class TurnRunner {
   compact(): () => void {
     return this.#begin(new Turn('compact'), (context, ports) =>
       endOf(context, async () => {
-        await compact(context, ports.nextStep(), 'manual');
+        const step = ports.nextStep();
+        this.#parts.window.countAside(context.turn.id, await compact(context, step, 'manual'), step);
       }),
     );
   }

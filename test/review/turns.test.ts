@@ -159,6 +159,8 @@ describe('the window', () => {
     await t.result('thread/compact/start', { threadId: t.threadId });
     await t.seen('item/completed', ({ item }) => item.type === 'contextCompaction');
     await t.seen('thread/status/changed', ({ status }) => status.type === 'idle');
+    // A summary costs tokens, too, and they are told.
+    expect(t.all('thread/tokenUsage/updated').map(({ tokenUsage }) => tokenUsage.total.totalTokens)).toEqual([1000, 1120]);
     await t.leave();
     const u = frontend({ home: t.home, cwd: t.cwd, script: [{ say: 'two' }], config });
     await u.result('initialize', { clientInfo: { name: 'test', version: '1.0.0' }, capabilities: {} });
