@@ -17,6 +17,22 @@ describe('commands', () => {
     expect(t.items('commandExecution').map((item) => [item.status, item.aggregatedOutput])).toEqual([['completed', 'fine\n']]);
   });
 
+  it('[review.moved-workdir] that were approved for a folder are not run in another one that a link leads to by then', async () => {
+    const t = frontend({ script: [call('exec_command', { cmd: 'touch made', workdir: 'link' }, 'call_1'), { say: 'done' }] });
+    for (const name of ['shown', 'other']) fs.mkdirSync(path.join(t.cwd, name));
+    const link = path.join(t.cwd, 'link');
+    fs.symlinkSync('shown', link);
+    t.answers.set('item/commandExecution/requestApproval', () => {
+      fs.rmSync(link);
+      fs.symlinkSync('other', link);
+      return { decision: 'accept' };
+    });
+    await t.start({ approvalPolicy: 'untrusted' });
+    expect((await t.turn('go')).status).toBe('completed');
+    expect(['shown', 'other'].map((name) => fs.readdirSync(path.join(t.cwd, name)))).toEqual([[], []]);
+    expect(t.items('commandExecution').map((item) => item.status)).toEqual(['failed']);
+  });
+
   it('[review.interrupted-start] are not begun when the interrupt comes while their sandbox is made, which is given back', async () => {
     const abort = new AbortController();
     let released = 0;

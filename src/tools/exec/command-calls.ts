@@ -5,7 +5,7 @@ import { tailOf } from '../../common/text.ts';
 import { type ApprovalPolicy, canAskFor, policyName } from '../../exec/policy/approval-policy.ts';
 import type { Escalation } from '../../exec/policy/decide.ts';
 import type { ProcessOutcome } from '../../exec/process.ts';
-import type { AdditionalPermissions } from '../../exec/sandbox/permissions.ts';
+import { type AdditionalPermissions, realPath } from '../../exec/sandbox/permissions.ts';
 import { exitCodeOf } from '../../exec/sessions.ts';
 import type { CommandExecutionSource } from '../../protocol/item.ts';
 import type { PatchCalls } from '../patch/patch-calls.ts';
@@ -127,6 +127,12 @@ const prunedNote = (started: StartedCommand): string =>
     ? `\n[Session ${started.pruned.id} was ended to make room for this one: ${started.pruned.command}]`
     : '';
 
+/** What was let through for one folder is not run in another. */
+const movedFault = ({ cwd, realCwd }: CommandPlan): string | null =>
+  realPath(cwd) === realCwd
+    ? null
+    : `The working folder ${cwd} led to ${realCwd} when the command was let through, and leads elsewhere now. Nothing was run. Look at the folder and call again.`;
+
 /** Calls that run a command, whatever tool they came by. Of one thread. */
 export class CommandCalls {
   readonly #host: ExecHost;
@@ -179,10 +185,11 @@ export class CommandCalls {
     if (!prepared) throw new ToolError('tool_error', 'The command was not prepared. Nothing was run.');
     const { plan, sessionId, manner } = prepared;
     const handle = events.itemOf(call.itemId);
-    if (plan.fault) {
+    const fault = plan.fault ?? (invocation.approved === 'notNeeded' ? null : movedFault(plan));
+    if (fault) {
       this.#host.sessions.releaseId(sessionId);
-      handle?.complete({ ...(handle.current as CommandItem), status: 'failed', aggregatedOutput: plan.fault });
-      return failedOutput('tool_error', plan.fault);
+      handle?.complete({ ...(handle.current as CommandItem), status: 'failed', aggregatedOutput: fault });
+      return failedOutput('tool_error', fault);
     }
     const timeoutMs = manner.endAfterMs;
     const started = await startCommand(this.#host, plan, {

@@ -7,7 +7,13 @@ import { actionsOf } from '../../exec/policy/actions.ts';
 import { type Escalation, judgeCommand, type SandboxMode, type Verdict } from '../../exec/policy/decide.ts';
 import { parseScript } from '../../exec/policy/parse.ts';
 import type { ParsedScript } from '../../exec/policy/syntax.ts';
-import { type AdditionalPermissions, permissionsLabel, type SandboxPermissions, withAdditional } from '../../exec/sandbox/permissions.ts';
+import {
+  type AdditionalPermissions,
+  permissionsLabel,
+  realPath,
+  type SandboxPermissions,
+  withAdditional,
+} from '../../exec/sandbox/permissions.ts';
 import { displayCommand, requestedShell, type Shell, shellArgv } from '../../exec/shell.ts';
 import type { CommandAction } from '../../protocol/item.ts';
 import type { SandboxPolicy } from '../../protocol/primitives.ts';
@@ -33,6 +39,8 @@ export interface CommandPlan {
   readonly argv: readonly string[];
   readonly display: string;
   readonly cwd: string;
+  /** Where it leads, as it was judged. */
+  readonly realCwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly actions: readonly CommandAction[];
   readonly parsed: ParsedScript;
@@ -92,6 +100,7 @@ export async function planCommand(host: ExecHost, request: CommandRequest, step:
     host.rules(),
     host.launcher.available(),
   ]);
+  const realCwd = realPath(cwd);
   const argv = shellArgv(shell, request.cmd, request.login);
   const base = host.grants.permissions(step.sandbox, step.cwd, step.turnId);
   const extra = additionalOf(request.escalation);
@@ -99,7 +108,7 @@ export async function planCommand(host: ExecHost, request: CommandRequest, step:
     parsed,
     scriptText: request.cmd,
     shellArgv: argv,
-    cwd,
+    cwd: realCwd, // an approval is for the folder itself, whatever leads to it later
     approvalPolicy: step.approvalPolicy as never,
     sandboxMode: sandboxModeOf(step.sandbox),
     sandboxAvailable,
@@ -119,6 +128,7 @@ export async function planCommand(host: ExecHost, request: CommandRequest, step:
     argv,
     display: displayCommand(argv),
     cwd,
+    realCwd,
     env,
     actions: actionsOf(parsed, cwd) as CommandAction[],
     parsed,
