@@ -27,6 +27,19 @@ export const newTurnRecord = (id: string): TurnRecord => ({
   open: new Map(),
 });
 
+/** Leaves the items of a turn unread until someone looks at them. */
+export function deferItems(record: TurnRecord, read: () => ThreadItem[]): void {
+  let items: ThreadItem[] | undefined;
+  Object.defineProperty(record, 'items', {
+    configurable: true,
+    enumerable: true,
+    get: () => {
+      items ??= read();
+      return items;
+    },
+  });
+}
+
 const lastMessage = (items: readonly ThreadItem[]): ThreadItem[] => {
   const last = items.findLast((item) => item.type === 'agentMessage');
   return last ? [last] : [];

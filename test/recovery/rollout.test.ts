@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { RolloutLine } from '../../src/protocol/rollout.ts';
 import { readRolloutLine } from '../../src/protocol/rollout.ts';
 import { RolloutOutline } from '../../src/session/rollout/outline.ts';
-import { replayRollout } from '../../src/session/rollout/replay.ts';
+import { replayRollout } from '../../src/session/rollout/reader.ts';
 import { RolloutWriter } from '../../src/session/rollout/writer.ts';
 
 const folders: string[] = [];

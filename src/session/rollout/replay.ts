@@ -1,10 +1,8 @@
 // From the lines of a rollout to the state of a thread. Torn and odd lines are skipped and counted; a turn that did not end is
 // interrupted, and what it left open is failed. What a reader works out here, `recovery.ts` makes a part of the record.
-import { createReadStream } from 'node:fs';
-import { StringDecoder } from 'node:string_decoder';
 import type { ThreadItem } from '../../protocol/item.ts';
 import type { ToolCallOutputItem } from '../../protocol/response-item.ts';
-import { type MetaLine, type RolloutLine, readRolloutLine } from '../../protocol/rollout.ts';
+import type { MetaLine, RolloutLine } from '../../protocol/rollout.ts';
 import type { QueuedSubmission, ThreadGoal } from '../../protocol/thread-queue-goal.ts';
 import type { ThreadTokenUsage } from '../../protocol/turn.ts';
 import { failedItem } from '../../tools/terminal-item.ts';
@@ -54,6 +52,8 @@ export interface ReplayedThread {
   windowTokens: number;
   history: HistoryEntry[];
   turns: TurnRecord[];
+  /** The same turns. */
+  turnsById: Map<string, TurnRecord>;
   queue: readonly QueuedSubmission[];
   goal: ThreadGoal | null;
   goalTurnsLeft: number;
@@ -80,6 +80,7 @@ export const emptyReplay = (): ReplayedThread => ({
   windowTokens: 0,
   history: [],
   turns: [],
+  turnsById: new Map(),
   queue: [],
   goal: null,
   goalTurnsLeft: 0,
@@ -91,11 +92,13 @@ export const emptyReplay = (): ReplayedThread => ({
   endsWhole: true,
 });
 
-function turnOf(state: ReplayedThread, id: string): TurnRecord {
-  let record = state.turns.findLast((turn) => turn.id === id);
+/** The turn of an id, made when it is first heard of. */
+export function turnOf(state: ReplayedThread, id: string): TurnRecord {
+  let record = state.turnsById.get(id);
   if (!record) {
     record = newTurnRecord(id);
     state.turns.push(record);
+    state.turnsById.set(id, record);
   }
   return record;
 }
@@ -111,7 +114,7 @@ function inputShown(state: ReplayedThread, id: string): void {
 }
 
 /** An item and a message to the model come one after the other: the oldest item without its message has it now. */
-function inputTaken(state: ReplayedThread, turnId: string | null): void {
+export function inputTaken(state: ReplayedThread, turnId: string | null): void {
   for (const [id, input] of state.remains.inputs) {
     if (input.turnId !== turnId || !input.shown) continue;
     state.remains.inputs.delete(id);
@@ -132,13 +135,14 @@ function revert(state: ReplayedThread, beforeTurnId: string): void {
   state.windowTokens = 0;
   const gone = new Set(state.turns.slice(at).map((turn) => turn.id));
   state.turns = state.turns.slice(0, at);
+  for (const id of gone) state.turnsById.delete(id);
   for (const [callId, { turnId }] of state.remains.results) if (gone.has(turnId)) state.remains.results.delete(callId);
   for (const [id, { turnId }] of state.remains.inputs) if (gone.has(turnId)) state.remains.inputs.delete(id);
   for (const [askId, { turnId }] of state.remains.questions) if (gone.has(turnId)) state.remains.questions.delete(askId);
   state.history = state.history.filter((entry) => entry.turnId === null || !gone.has(entry.turnId));
 }
 
-/** Applies one line. Exported for tests of single lines. */
+/** Applies one line. */
 export function applyLine(state: ReplayedThread, line: RolloutLine): void {
   switch (line.type) {
     case 'meta':
@@ -253,6 +257,8 @@ export function settle(state: ReplayedThread): void {
     state.remains.placed.push({ turnId: result.turnId, callId });
   }
   settleInputs(state);
+  // Nothing came of a turn whose input was refused before it began.
+  state.turns = state.turns.filter(({ startedAt, status }) => startedAt !== null || status !== 'inProgress');
   for (const record of state.turns) {
     for (const item of record.open.values()) {
       const failed = failedItem(item, 'the daemon ended before the call did');
@@ -265,37 +271,4 @@ export function settle(state: ReplayedThread): void {
     record.completedAt = state.lastHeardAt;
     state.remains.turns.push(record);
   }
-}
-
-const secondsOf = (timestamp: string): number | null => {
-  const ms = Date.parse(timestamp);
-  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
-};
-
-/** Reads a whole rollout. Rejects only when the file cannot be read at all. */
-export async function replayRollout(file: string): Promise<ReplayedThread> {
-  const state = emptyReplay();
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  let heard: string | null = null;
-  const take = (text: string) => {
-    if (text.trim() === '') return;
-    const reading = readRolloutLine(text);
-    if (reading.type === 'unreadable') state.skippedLines++;
-    if (reading.type !== 'line') return;
-    state.readLines++;
-    heard = reading.timestamp ?? heard;
-    applyLine(state, reading.line);
-  };
-  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) {
-    const lines = (rest + decoder.write(chunk as Buffer)).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) take(line);
-  }
-  rest += decoder.end();
-  state.endsWhole = rest === '';
-  take(rest);
-  state.lastHeardAt = heard === null ? null : secondsOf(heard);
-  settle(state);
-  return state;
 }
