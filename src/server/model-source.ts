@@ -89,6 +89,7 @@ export class ModelClients {
 export function modelSource(config: EffectiveConfig, clients: ModelClients): ModelSource {
   const bindings = new Map<string, ModelBinding>();
   return {
+    ...(config.review_model === undefined ? {} : { reviewModel: config.review_model }),
     bind: (provider, model) => {
       const key = JSON.stringify([provider, model]);
       const known = bindings.get(key);

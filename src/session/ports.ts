@@ -42,4 +42,6 @@ export interface ModelBinding {
 /** Contract: throws an RpcError that names the provider when it is not configured. */
 export interface ModelSource {
   bind(provider: string, model: string): ModelBinding;
+  /** Reads changes in place of the thread's own model, where the user says so. */
+  readonly reviewModel?: string;
 }

@@ -171,7 +171,8 @@ export class TurnRunner {
     const { state, models, reviewSteps, window, sink, log } = this.#parts;
     const turn = new Turn('review');
     const ledger = new ReviewLedger(this.#id, turn.record, sink, log);
-    const settings = { ...state.settings, baseInstructions: REVIEW_INSTRUCTIONS };
+    const model = models.reviewModel ?? state.settings.model;
+    const settings = { ...state.settings, model, baseInstructions: REVIEW_INSTRUCTIONS };
     const work: Work = (context, ports) => {
       const nextStep = () => reviewSteps.build(this.#id, turn.id, settings, models.bind(settings.modelProvider, settings.model));
       const stepDone: LoopPorts['stepDone'] = (usage, step) => window.countAside(turn.id, usage, step);

@@ -60,8 +60,13 @@ export class Asked {
 
   /** One turn; each entry is what the model answers a request with. */
   async turn(text: string, more: Item = {}, ...replies: (Item[] | Answer)[]): Promise<Item> {
-    for (const reply of replies.length ? replies : [[says('done')]]) this.#reply(Array.isArray(reply) ? { items: reply } : reply);
+    this.answers(...(replies.length ? replies : [[says('done')]]));
     return this.frontend.turn(text, more);
+  }
+
+  /** What the model answers the next requests with, whoever makes them. */
+  answers(...replies: (Item[] | Answer)[]): void {
+    for (const reply of replies) this.#reply(Array.isArray(reply) ? { items: reply } : reply);
   }
 
   #reply({ items, tokens = 120 }: Answer): void {

@@ -145,6 +145,16 @@ describe('world state', () => {
     expect(t.requests.filter((body) => body.input.at(-1)?.content?.[0]?.text === 'SUM IT UP')).toHaveLength(1);
   });
 
+  it('[context.review-model] a review is read by the model chosen for it, the next turn by the model of the thread', async () => {
+    const t = await Asked.open({ config: 'review_model = "gpt-5.4-mini"' });
+    const { threadId } = t.frontend;
+    t.answers([says('{"findings": []}')]);
+    const { turn } = await t.frontend.result('review/start', { threadId, target: { type: 'custom', instructions: 'Look' } });
+    await t.frontend.ended(turn.id);
+    await t.turn('next');
+    expect(t.requests.map(({ model }) => model)).toEqual(['gpt-5.4-mini', 'gpt-5.5']);
+  });
+
   it('[context.left] the fill of the window is told in coarse steps', () => {
     const share = (used: number) => /<context_left>\n(.*?) of/.exec(contextLeftText({ used, window: 100 }) ?? '')?.[1] ?? null;
     expect([0, 50, 51, 75, 76, 85, 86, 100].map(share)).toEqual([
