@@ -338,14 +338,14 @@ describe('silence and abort', () => {
   });
 
   it('[model.backpressure] a slow consumer loses nothing and is not taken for a silent provider', async () => {
-    const own = new ResponsesClient(providerAt(server, { streamIdleTimeoutMs: 150 }));
+    const own = new ResponsesClient(providerAt(server, { streamIdleTimeoutMs: 600 }));
     const delta = sse({ type: 'response.output_text.delta', item_id: 'm', delta: 'abcdefgh' });
     const parts = Array.from({ length: 60 }, () => delta.repeat(1000));
     server.replies.push(streams(created, ...parts, sse({ type: 'response.completed', response: { id: 'r1' } })));
     let count = 0;
     let first = true;
     for await (const batch of own.stream(request(), new AbortController().signal)) {
-      if (first) await new Promise((resolve) => setTimeout(resolve, 400));
+      if (first) await new Promise((resolve) => setTimeout(resolve, 1200));
       first = false;
       count += batch.filter((event) => event.type === 'textDelta').length;
     }
