@@ -29,7 +29,7 @@ function makeProject() {
   );
 }
 
-/** A home of its own for the scripted run; a real provider uses the user's. */
+/** A home of its own for the scripted run, so that it is the same with every login profile; a real provider uses the user's. */
 function homeFor() {
   if (provider !== 'scripted') return process.env.HARNESSD_HOME;
   const home = path.join(folder, 'home');
@@ -52,7 +52,7 @@ class Frontend {
   constructor(home) {
     this.child = spawn(process.execPath, [path.join(root, 'dist', 'main.js'), 'app-server'], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, ...(home ? { HARNESSD_HOME: home } : {}) },
+      env: { ...process.env, ...(home ? { HARNESSD_HOME: home } : {}), ...(provider === 'scripted' ? { HOME: home } : {}) },
     });
     this.record = fs.createWriteStream(transcriptFile);
     this.pending = new Map();

@@ -13,7 +13,8 @@ export class RoughClient {
 
   constructor(command, { home, cwd }) {
     const [program, ...args] = command;
-    const env = { ...process.env, HARNESSD_HOME: home, HARNESSD_LOG: 'silent', OPENAI_API_KEY: 'none' };
+    // Commands read no login profile of the user's: what is killed in the middle of one may leave the locks of its tools behind.
+    const env = { ...process.env, HOME: home, HARNESSD_HOME: home, HARNESSD_LOG: 'silent', OPENAI_API_KEY: 'none' };
     delete env.NODE_EXTRA_CA_CERTS;
     this.child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] });
     this.exit = new Promise((resolve) => this.child.once('close', resolve));
