@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { link, split, startUpParts } from './build/bundle.mjs';
 import { writeLibraries } from './build/libraries.mjs';
-import { observe, writeColdCaches, writeWarmCaches } from './build/warm-up.mjs';
+import { observe, refusedCaches, writeColdCaches, writeWarmCaches } from './build/warm-up.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const here = path.join(root, 'scripts', 'build');
@@ -48,8 +48,9 @@ async function build() {
     const { groups, outcome } = await groupsFor(parts, staging);
     const files = await link(parts, groups, root);
     writeFiles(staging, files);
-    const caches = groups.has('rest.cjs') ? await writeWarmCaches(staging, { turn: groups.has('turn.cjs') }) : '';
+    const warmed = groups.has('rest.cjs') ? await writeWarmCaches(staging, { turn: groups.has('turn.cjs') }) : '';
     writeColdCaches(staging);
+    const caches = warmed + refusedCaches(staging);
     if (values.entry === undefined) await writeLibraries(staging, root);
     fs.rmSync(out, { recursive: true, force: true });
     fs.renameSync(staging, out);

@@ -1,8 +1,10 @@
 // Runs a fresh build as a frontend would: once to see which parts a start and a turn need, once to keep what V8 compiled on the way.
 // A warm-up that fails costs start-up time, never the build.
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import v8 from 'node:v8';
 import vm from 'node:vm';
 import { openDaemon } from '../lib/daemon.mjs';
 import { callItem, messageItem, startModelServer } from '../lib/model-server.mjs';
@@ -25,6 +27,19 @@ fs.readFileSync = (file, ...rest) => {
   return read(file, ...rest);
 };
 require('./main.js');
+`;
+
+/** The flags under which the program runs: see loader.cjs. */
+const FLAGS = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
+/** Compiles each file with its cache, under the program's flags, and prints the names of those whose cache V8 does not take. */
+const CHECK = `
+const fs = require('node:fs');
+for (const flag of ${JSON.stringify(FLAGS)}) require('node:v8').setFlagsFromString(flag);
+const refused = fs.readdirSync('.').filter((name) => name.endsWith('.cjs')).filter((name) => {
+  const cachedData = fs.readFileSync(name + '.cache');
+  return new (require('node:vm').Script)(fs.readFileSync(name, 'latin1'), { filename: 'harnessd/' + name, cachedData }).cachedDataRejected;
+});
+console.log(refused.join(' '));
 `;
 
 /** Plays a session against a program made of `source`; `step` is called after the handshake and after the turn. */
@@ -76,12 +91,20 @@ export async function observe(folder) {
 /** Caches for the files without one, from compiling alone: functions are then compiled when they first run, as always. */
 export function writeColdCaches(folder) {
   const lib = path.join(folder, 'lib');
+  for (const flag of FLAGS) v8.setFlagsFromString(flag);
   for (const name of fs.readdirSync(lib).filter((file) => file.endsWith('.cjs'))) {
     const file = path.join(lib, name);
     if (fs.existsSync(`${file}.cache`)) continue;
     const script = new vm.Script(fs.readFileSync(file, 'latin1'), { filename: `harnessd/${name}` });
     fs.writeFileSync(`${file}.cache`, script.createCachedData());
   }
+}
+
+/** In words, the caches that V8 would refuse; the empty string when it takes all. */
+export function refusedCaches(folder) {
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['-e', CHECK], { cwd: path.join(folder, 'lib'), encoding: 'utf8' });
+  if (status !== 0) return `; caches not checked: ${stderr.trim()}`;
+  return stdout.trim() && `; caches refused by V8: ${stdout.trim()}`;
 }
 
 /**

@@ -9,8 +9,8 @@ import { ROOT } from './source-tree.ts';
 describe('the build', () => {
   let folder: string;
   let dist: string;
-  const node = (args: string[], env: Record<string, string> = {}) =>
-    spawnSync(process.execPath, args, { encoding: 'utf8', env: { ...process.env, ...env } });
+  const node = (args: string[], env: Record<string, string> = {}, cwd = process.cwd()) =>
+    spawnSync(process.execPath, args, { cwd, encoding: 'utf8', env: { ...process.env, ...env } });
   const run = (...args: string[]) => {
     const { stdout, stderr, status } = node([path.join(dist, 'main.js'), ...args]);
     return { stdout, stderr, status };
@@ -49,6 +49,26 @@ describe('the build', () => {
     expect(parts.filter((name) => !files.includes(`${name}.cache`) || !files.includes(`${name}.map`))).toEqual([]);
     const leaks = files.filter((name) => readFileSync(path.join(dist, 'lib', name), 'latin1').includes(ROOT));
     expect(leaks).toEqual([]);
+  });
+
+  it('[build.caches-taken] V8 takes the caches, also under the flags that the grammar of commands leaves behind', () => {
+    const seen = node(
+      [
+        '-e',
+        `const v8 = require('node:v8');
+      for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering', '--liftoff-only', '--no-liftoff-only']) v8.setFlagsFromString(flag);
+      const { readdirSync, readFileSync } = require('node:fs');
+      for (const name of readdirSync('.').filter((file) => file.endsWith('.cjs'))) {
+        const cachedData = readFileSync(name + '.cache');
+        const script = new (require('node:vm').Script)(readFileSync(name, 'latin1'), { filename: 'harnessd/' + name, cachedData });
+        console.log(name, script.cachedDataRejected);
+      }`,
+      ],
+      {},
+      path.join(dist, 'lib'),
+    );
+    expect(seen.stdout).toMatch(/^main\.cjs false$/m);
+    expect(seen.stdout).not.toContain('true');
   });
 
   it('[build.caches] missing, cut and foreign caches are ignored', () => {
