@@ -1,6 +1,5 @@
 // The life of threads: start, resume, fork, settings, and putting away.
 import { invalidParams, invalidRequest } from '../../common/errors.ts';
-import { readResponseItem } from '../../protocol/response-item.ts';
 import type { ThreadStartResponse } from '../../protocol/thread-lifecycle.ts';
 import { RESERVED_TOOL_NAMES } from '../../session/step-context.ts';
 import type { Thread } from '../../session/thread.ts';
@@ -13,6 +12,7 @@ import type { Subscriptions } from '../subscriptions.ts';
 import { loadedTurns, turnsPage } from './pages.ts';
 import { storedView } from './stored-view.ts';
 import { patchOf } from './thread-overrides.ts';
+import { itemsFrom, namedThread } from './thread-source.ts';
 
 export interface ThreadPorts {
   threads: ThreadManager;
@@ -110,9 +110,26 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     },
     'thread/resume': async (params, { client, after }) => {
       const tools = params.dynamicTools === undefined || params.dynamicTools === null ? null : dynamicToolsOf(params.dynamicTools);
-      const thread = await threads.resume(params.threadId, { patch: patchOf(params), config: params.config ?? null });
+      const patch = patchOf(params);
+      const config = params.config ?? null;
+      const brought = params.history ? itemsFrom(params.history, 'params.history') : null;
+      // A history of the client's own is a new thread that begins with it.
+      const thread = brought
+        ? await threads.start({
+            cwd: params.cwd ?? null,
+            config,
+            patch,
+            ephemeral: false,
+            dynamicTools: tools ?? [],
+            originator: client.identity?.name ?? null,
+          })
+        : await threads.resume(await namedThread(threads.store, params), { patch, config });
+      if (brought) {
+        thread.inject(brought);
+        await thread.log.flush();
+      }
       return opening(thread, async () => {
-        if (tools) thread.setDynamicTools(tools);
+        if (tools && !brought) thread.setDynamicTools(tools);
         after(() => {
           listen(client, thread);
           subscriptions.replay(client, thread.id);
@@ -137,7 +154,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     },
     'thread/fork': async (params, { client, after }) => {
       const thread = await threads.fork(
-        params.threadId,
+        await namedThread(threads.store, params),
         { lastTurnId: params.lastTurnId, beforeTurnId: params.beforeTurnId },
         {
           cwd: params.cwd ?? null,
@@ -218,13 +235,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     },
     'thread/inject_items': async ({ threadId, items }) => {
       const thread = threads.get(threadId);
-      if (items.length === 0) throw invalidParams('params.items: items must not be empty');
-      const read = items.map((item, i) => {
-        const one = readResponseItem(item);
-        if (!one.ok) throw invalidParams(`params.items[${i}]: not a valid response item: ${one.problem}`);
-        return one.item;
-      });
-      thread.inject(read);
+      thread.inject(itemsFrom(items, 'params.items'));
       await thread.log.flush();
       return {};
     },
