@@ -5,10 +5,6 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const vm = require('node:vm');
-const v8 = require('node:v8');
-
-// V8 takes a cache only under the flags that it was made with, and the grammar of commands turns these off for good when it is loaded.
-for (const flag of ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) v8.setFlagsFromString(flag);
 
 const lib = path.join(__dirname, 'lib');
 /** Parts that were started, by file name. */

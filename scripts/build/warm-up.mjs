@@ -4,12 +4,13 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import v8 from 'node:v8';
 import vm from 'node:vm';
 import { openDaemon } from '../lib/daemon.mjs';
 import { callItem, messageItem, startModelServer } from '../lib/model-server.mjs';
 
+// V8 takes a cache only under the flags that it was made with, and loading the grammar of commands changes them for good.
 const CACHE_WRITER = `
+require('node:v8').setFlagsFromString = () => {};
 process.on('exit', () => {
   const { scripts, lib } = require('./main.js');
   for (const [name, script] of scripts) {
@@ -29,12 +30,9 @@ fs.readFileSync = (file, ...rest) => {
 require('./main.js');
 `;
 
-/** The flags under which the program runs: see loader.cjs. */
-const FLAGS = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
-/** Compiles each file with its cache, under the program's flags, and prints the names of those whose cache V8 does not take. */
+/** Compiles each file with its cache as the program does, and prints the names of those whose cache V8 does not take. */
 const CHECK = `
 const fs = require('node:fs');
-for (const flag of ${JSON.stringify(FLAGS)}) require('node:v8').setFlagsFromString(flag);
 const refused = fs.readdirSync('.').filter((name) => name.endsWith('.cjs')).filter((name) => {
   const cachedData = fs.readFileSync(name + '.cache');
   return new (require('node:vm').Script)(fs.readFileSync(name, 'latin1'), { filename: 'harnessd/' + name, cachedData }).cachedDataRejected;
@@ -91,7 +89,6 @@ export async function observe(folder) {
 /** Caches for the files without one, from compiling alone: functions are then compiled when they first run, as always. */
 export function writeColdCaches(folder) {
   const lib = path.join(folder, 'lib');
-  for (const flag of FLAGS) v8.setFlagsFromString(flag);
   for (const name of fs.readdirSync(lib).filter((file) => file.endsWith('.cjs'))) {
     const file = path.join(lib, name);
     if (fs.existsSync(`${file}.cache`)) continue;
