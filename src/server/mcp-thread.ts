@@ -73,7 +73,8 @@ export class McpThread {
   }
 
   announced(): void {
-    this.#begin();
+    // Starting processes and loading the client takes a while: the answer that announces the thread is on its way first.
+    setImmediate(() => this.#begin());
     const untold = this.#untold ?? [];
     this.#untold = null;
     for (const status of untold) this.#ports.tell(status);
@@ -111,10 +112,12 @@ export class McpThread {
   }
 
   get names(): readonly string[] {
+    this.#begin();
     return [...this.#held.keys()];
   }
 
   find(name: string): { server: PooledServer; plan: McpServerPlan; timeoutMs: number } | undefined {
+    this.#begin();
     const held = this.#held.get(name);
     return held?.lease ? { server: held.lease.server, plan: held.plan, timeoutMs: held.plan.toolTimeoutMs } : undefined;
   }
