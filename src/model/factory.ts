@@ -1,5 +1,6 @@
 // From a provider's configuration to its client. The two adapters that few use are loaded with their first request.
 import type { ModelClient, ModelEvent, ModelRequest } from './client.ts';
+import { FlatClient } from './flat-client.ts';
 import type { ProviderConfig } from './provider.ts';
 import { type AdapterOptions, ResponsesClient } from './responses.ts';
 import { ScriptedClient } from './scripted.ts';
@@ -11,9 +12,9 @@ export function createModelClient(config: ProviderConfig, options: AdapterOption
     case 'scripted':
       return new ScriptedClient(config);
     case 'chat':
-      return new LazyClient(async () => new (await import('./chat.ts')).ChatClient(config));
+      return new LazyClient(async () => new FlatClient(config, (await import('./chat.ts')).chatAdapter));
     case 'anthropic':
-      return new LazyClient(async () => new (await import('./anthropic.ts')).AnthropicClient(config));
+      return new LazyClient(async () => new FlatClient(config, (await import('./anthropic.ts')).anthropicAdapter));
   }
 }
 
