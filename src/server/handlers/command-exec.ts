@@ -4,17 +4,10 @@ import { invalidParams, invalidRequest } from '../../common/errors.ts';
 import type { EffectiveConfig } from '../../config/schema.ts';
 import { permissionsFor, type SandboxPolicy } from '../../exec/sandbox/permissions.ts';
 import type { CommandExecParams, CommandExecResponse } from '../../protocol/exec.ts';
-import {
-  type ClientCommandPorts,
-  checkCommand,
-  checkSize,
-  commandEnvironment,
-  exitCodeOf,
-  inputOf,
-  startCommand,
-} from '../client-command.ts';
+import { type ClientCommandPorts, checkCommand, commandEnvironment, exitCodeOf, startCommand } from '../client-command.ts';
 import type { ClientSession } from '../client-session.ts';
 import { DEFAULT_CAP_BYTES, type DeltaSink, OutputCapture } from '../exec-capture.ts';
+import { ExecControls, type ExecEnds } from '../exec-controls.ts';
 import { ExecRegistry } from '../exec-registry.ts';
 import type { HandlerContext, HandlersFor } from '../handler.ts';
 import { modeOfProfile, profileIds } from '../permission-profiles.ts';
@@ -134,39 +127,22 @@ class CommandExec {
 
 type Methods = 'command/exec' | 'command/exec/write' | 'command/exec/resize' | 'command/exec/terminate';
 
-export interface CommandExecHandlers {
+export interface CommandExecHandlers extends ExecEnds {
   handlers: HandlersFor<Methods>;
-  /** Ends what one client has started; for when it leaves. */
-  endClient(client: ClientSession): Promise<void>;
-  /** Ends everything, and lets nothing more begin. */
-  endAll(): Promise<void>;
 }
+
+const WORDS = { writeMethod: 'command/exec/write', noun: 'command/exec' };
 
 export function commandExecHandlers(ports: ClientCommandPorts): CommandExecHandlers {
   const commands = new CommandExec(ports);
   const { registry } = commands;
+  const controls = new ExecControls(registry, WORDS);
   return {
     handlers: {
       'command/exec': (params, context) => commands.run(params, context),
-      'command/exec/write': async (params, { client }) => {
-        const slot = registry.get(client, params.processId);
-        const input = inputOf('command/exec/write', params);
-        if (!slot.options.stdin) throw invalidRequest('stdin streaming is not enabled for this command/exec');
-        await slot.write(input);
-        return {};
-      },
-      'command/exec/resize': async ({ processId, size }, { client }) => {
-        const slot = registry.get(client, processId);
-        checkSize(size, 'size');
-        if (!slot.options.tty)
-          throw invalidRequest(`command/exec ${JSON.stringify(processId)} has no terminal: only one with tty: true has a size`);
-        await slot.resize(size.rows, size.cols);
-        return {};
-      },
-      'command/exec/terminate': ({ processId }, { client }) => {
-        void registry.get(client, processId).kill();
-        return {};
-      },
+      'command/exec/write': (params, { client }) => controls.write(client, params.processId, params),
+      'command/exec/resize': ({ processId, size }, { client }) => controls.resize(client, processId, size),
+      'command/exec/terminate': ({ processId }, { client }) => controls.kill(client, processId),
     },
     endClient: (client) => registry.endClient(client),
     endAll: () => registry.endAll(),

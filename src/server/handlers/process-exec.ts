@@ -2,20 +2,13 @@
 // started; its output and its end come as notifications.
 import path from 'node:path';
 import { Deferred } from '../../common/deferred.ts';
-import { invalidParams, invalidRequest } from '../../common/errors.ts';
+import { invalidParams } from '../../common/errors.ts';
 import type { RunningProcess } from '../../exec/process.ts';
 import type { ProcessSpawnParams } from '../../protocol/exec.ts';
-import {
-  type ClientCommandPorts,
-  checkCommand,
-  checkSize,
-  commandEnvironment,
-  exitCodeOf,
-  inputOf,
-  startCommand,
-} from '../client-command.ts';
+import { type ClientCommandPorts, checkCommand, commandEnvironment, exitCodeOf, startCommand } from '../client-command.ts';
 import type { ClientSession } from '../client-session.ts';
 import { DEFAULT_CAP_BYTES, OutputCapture } from '../exec-capture.ts';
+import { ExecControls, type ExecEnds } from '../exec-controls.ts';
 import { ExecRegistry, type ExecSlot } from '../exec-registry.ts';
 import type { HandlerContext, HandlersFor } from '../handler.ts';
 
@@ -102,42 +95,25 @@ class ProcessExec {
 
 type Methods = 'process/spawn' | 'process/writeStdin' | 'process/resizePty' | 'process/kill';
 
-export interface ProcessExecHandlers {
+export interface ProcessExecHandlers extends ExecEnds {
   handlers: HandlersFor<Methods>;
-  /** Ends what one client has started; for when it leaves. */
-  endClient(client: ClientSession): Promise<void>;
-  /** Ends everything, and lets nothing more begin. */
-  endAll(): Promise<void>;
 }
+
+const WORDS = { writeMethod: 'process/writeStdin', noun: 'process' };
 
 export function processExecHandlers(ports: ClientCommandPorts): ProcessExecHandlers {
   const processes = new ProcessExec(ports);
   const { registry } = processes;
+  const controls = new ExecControls(registry, WORDS);
   return {
     handlers: {
       'process/spawn': async (params, context) => {
         await processes.spawn(params, context);
         return {};
       },
-      'process/writeStdin': async (params, { client }) => {
-        const slot = registry.get(client, params.processHandle);
-        const input = inputOf('process/writeStdin', params);
-        if (!slot.options.stdin) throw invalidRequest('stdin streaming is not enabled for this process');
-        await slot.write(input);
-        return {};
-      },
-      'process/resizePty': async ({ processHandle, size }, { client }) => {
-        const slot = registry.get(client, processHandle);
-        checkSize(size, 'size');
-        if (!slot.options.tty)
-          throw invalidRequest(`process ${JSON.stringify(processHandle)} has no terminal: only one with tty: true has a size`);
-        await slot.resize(size.rows, size.cols);
-        return {};
-      },
-      'process/kill': ({ processHandle }, { client }) => {
-        void registry.get(client, processHandle).kill();
-        return {};
-      },
+      'process/writeStdin': (params, { client }) => controls.write(client, params.processHandle, params),
+      'process/resizePty': ({ processHandle, size }, { client }) => controls.resize(client, processHandle, size),
+      'process/kill': ({ processHandle }, { client }) => controls.kill(client, processHandle),
     },
     endClient: (client) => registry.endClient(client),
     endAll: () => registry.endAll(),
