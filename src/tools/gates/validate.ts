@@ -62,10 +62,10 @@ export function checkAgainst(schema: JsonSchema, value: unknown): string | null 
 }
 
 /** Reads the argument text of a function call as an object that fits the schema. */
-export function readArguments(text: string, schema: JsonSchema): Validation<Record<string, unknown>> {
+export function readArguments<Args = Record<string, unknown>>(text: string, schema: JsonSchema): Validation<Args> {
   const echo = preview(text, 160);
   if (text.trim() === '') {
-    if (takesNothing(schema)) return { ok: true, args: {} };
+    if (takesNothing(schema)) return { ok: true, args: {} as Args };
     return {
       ok: false,
       problem: `failed to parse function arguments: the text is empty. Expected a JSON object with ${expectedShape(schema)}.`,
@@ -83,19 +83,24 @@ export function readArguments(text: string, schema: JsonSchema): Validation<Reco
   }
   const problem = checkAgainst(schema, value);
   if (problem) return { ok: false, problem: `invalid arguments: ${problem}. Expected: ${expectedShape(schema)}. Got: ${echo}` };
-  return { ok: true, args: value as Record<string, unknown> };
+  return { ok: true, args: value as Args };
 }
 
 /**
  * Brings a payload into function form. A custom call whose text is itself a fitting JSON object is meant as one; any other text
  * is refused by a sentence that shows the right form: raw text is never run as something else.
+ * `Args` is what the schema describes; that they agree is the caller's word.
  */
-export function readFunctionPayload(name: string, payload: ToolPayload, schema: JsonSchema): Validation<Record<string, unknown>> {
+export function readFunctionPayload<Args = Record<string, unknown>>(
+  name: string,
+  payload: ToolPayload,
+  schema: JsonSchema,
+): Validation<Args> {
   switch (payload.type) {
     case 'function':
-      return readArguments(payload.arguments, schema);
+      return readArguments<Args>(payload.arguments, schema);
     case 'freeform': {
-      const read = payload.input.trim().startsWith('{') ? readArguments(payload.input, schema) : null;
+      const read = payload.input.trim().startsWith('{') ? readArguments<Args>(payload.input, schema) : null;
       if (read?.ok) return read;
       return {
         ok: false,
@@ -105,7 +110,7 @@ export function readFunctionPayload(name: string, payload: ToolPayload, schema: 
     case 'search': {
       const problem = checkAgainst(schema, payload.arguments);
       if (problem) return { ok: false, problem: `invalid arguments: ${problem}. Expected: ${expectedShape(schema)}.` };
-      return { ok: true, args: payload.arguments as Record<string, unknown> };
+      return { ok: true, args: payload.arguments as Args };
     }
   }
 }

@@ -75,10 +75,7 @@ export function execCommand(calls: CommandCalls): ToolRuntime<ExecArgs> {
       input: ({ cmd }) => ({ command: cmd }),
       payload: (args, input) => ({ type: 'function', arguments: JSON.stringify({ ...args, cmd: commandOf(input) }) }),
     },
-    validate: (payload) => {
-      const read = readFunctionPayload('exec_command', payload, parameters);
-      return read.ok ? { ok: true, args: read.args as unknown as ExecArgs } : read;
-    },
+    validate: (payload) => readFunctionPayload<ExecArgs>('exec_command', payload, parameters),
     begin: (call, args, step, events) => calls.begin(call, args, step, events),
     approvalNeed: (call) => calls.need(call),
     run: (invocation, signal) => calls.run(invocation, signal),

@@ -41,10 +41,7 @@ export function readArtifact(artifacts: ArtifactReader): ToolRuntime<Args> {
     supportsParallel: true,
     waitsForCleanup: false,
     external: false,
-    validate: (payload) => {
-      const read = readFunctionPayload('read_artifact', payload, parameters);
-      return read.ok ? { ok: true, args: read.args as unknown as Args } : read;
-    },
+    validate: (payload) => readFunctionPayload<Args>('read_artifact', payload, parameters),
     run: async ({ args }) => {
       const reading = await artifacts.read(args.id, args.offset ?? 0, args.limit ?? DEFAULT_LIMIT);
       if (reading.type === 'unknown') {

@@ -149,9 +149,9 @@ export function requestPermissions(ports: PermissionPorts): ToolRuntime<Args> {
     waitsForCleanup: true,
     external: false,
     validate: (payload) => {
-      const read = readFunctionPayload('request_permissions', payload, parameters);
+      const read = readFunctionPayload<Args>('request_permissions', payload, parameters);
       if (!read.ok) return read;
-      const args = read.args as unknown as Args;
+      const { args } = read;
       if (isEmptyGrant(askedFor(args, '/'))) return { ok: false, problem: EMPTY };
       const bad = [args.permissions.file_system?.read, args.permissions.file_system?.write]
         .flatMap((l) => l ?? [])

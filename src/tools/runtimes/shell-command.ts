@@ -70,9 +70,9 @@ function scriptOf(given: string | string[], login: boolean | undefined): Pick<Ex
 }
 
 function readOlder(name: string, payload: ToolPayload, schema: JsonSchema): Validation<Args> {
-  const read = readFunctionPayload(name, payload, schema);
+  const read = readFunctionPayload<OlderArgs>(name, payload, schema);
   if (!read.ok) return read;
-  const older = read.args as unknown as OlderArgs;
+  const older = read.args;
   const workdir = older.workdir ?? older.working_directory ?? undefined;
   const { sandbox_permissions, justification, prefix_rule } = older;
   return {

@@ -33,10 +33,7 @@ export const updateGoal = (declare: (status: GoalDeclaration) => void): ToolRunt
   supportsParallel: false,
   waitsForCleanup: true,
   external: false,
-  validate: (payload) => {
-    const read = readFunctionPayload('update_goal', payload, parameters);
-    return read.ok ? { ok: true, args: read.args as unknown as Args } : read;
-  },
+  validate: (payload) => readFunctionPayload<Args>('update_goal', payload, parameters),
   run: async ({ args }) => {
     declare(args.status);
     return textOutput(

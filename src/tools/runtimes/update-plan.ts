@@ -40,10 +40,7 @@ export function updatePlan(): ToolRuntime<Args> {
     waitsForCleanup: true,
     external: false,
     resources: () => ['plan'],
-    validate: (payload) => {
-      const read = readFunctionPayload('update_plan', payload, parameters);
-      return read.ok ? { ok: true, args: read.args as unknown as Args } : read;
-    },
+    validate: (payload) => readFunctionPayload<Args>('update_plan', payload, parameters),
     run: async ({ args, events }) => {
       events.planUpdated(
         args.explanation ?? null,

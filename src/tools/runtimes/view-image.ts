@@ -92,10 +92,7 @@ export function viewImage(): ToolRuntime<Args> {
     external: false,
     audience: 'reviewer',
     requires: 'images',
-    validate: (payload) => {
-      const read = readFunctionPayload('view_image', payload, parameters);
-      return read.ok ? { ok: true, args: read.args as unknown as Args } : read;
-    },
+    validate: (payload) => readFunctionPayload<Args>('view_image', payload, parameters),
     run: show,
   };
 }

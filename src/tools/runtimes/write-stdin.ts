@@ -96,10 +96,7 @@ export function writeStdin(host: ExecHost): ToolRuntime<Args> {
     waitsForCleanup: true,
     external: false,
     audience: 'reviewer',
-    validate: (payload) => {
-      const read = readFunctionPayload('write_stdin', payload, parameters);
-      return read.ok ? { ok: true, args: read.args as unknown as Args } : read;
-    },
+    validate: (payload) => readFunctionPayload<Args>('write_stdin', payload, parameters),
     run: (invocation, signal) => interact(host, invocation, signal),
   };
 }
