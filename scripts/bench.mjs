@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { FIGURES as OF_COMMANDS } from './bench/commands.mjs';
 import { scenarios as ofDaemon } from './bench/scenarios.mjs';
+import { FIGURES as OF_THREADS, threadScenarios } from './bench/threads.mjs';
 import { FIGURES as OF_TOOLS, tools } from './bench/tools.mjs';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
@@ -22,10 +23,11 @@ const FIGURES = {
   deltasPerSecond: { what: '20 000 deltas in one message', unit: '/s', least: 40_000 },
   dynamicMs: { what: 'a dynamic tool call, there and back', unit: 'ms' },
   ...OF_COMMANDS,
+  ...OF_THREADS,
   ...OF_TOOLS,
 };
 
-const scenarios = { ...ofDaemon, tools };
+const scenarios = { ...ofDaemon, ...threadScenarios, tools };
 
 const shown = (value) => (value >= 1000 ? Math.round(value).toString() : value.toFixed(value < 10 ? 2 : 1));
 

@@ -7,9 +7,21 @@ import { callItem, messageItem, startModelServer } from '../lib/model-server.mjs
 
 export const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
-/** Runs `use` with a daemon in a home of its own and takes all of it away again. */
-export async function withDaemon({ command, script, answer, env }, use) {
+/** Runs `use` with a folder of its own and takes it away again. */
+export async function withHome(use) {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'harnessd-bench-'));
+  try {
+    return await use(home);
+  } finally {
+    fs.rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** Runs `use` with a daemon in a home of its own. */
+export const withDaemon = (options, use) => withHome((home) => withDaemonIn(home, options, use));
+
+/** Runs `use` with a daemon in a home that outlives it. */
+export async function withDaemonIn(home, { command, script, answer, env }, use) {
   const model = await startModelServer(script);
   const daemon = openDaemon({ command, home, cwd: home, model, answer, env: typeof env === 'function' ? env(home) : env });
   try {
@@ -17,7 +29,6 @@ export async function withDaemon({ command, script, answer, env }, use) {
   } finally {
     await daemon.close();
     model.close();
-    fs.rmSync(home, { recursive: true, force: true });
   }
 }
 
