@@ -40,7 +40,16 @@ const refused = fs.readdirSync('.').filter((name) => name.endsWith('.cjs')).filt
 console.log(refused.join(' '));
 `;
 
-/** Plays a session against a program made of `source`; `step` is called after the handshake and after the turn. */
+/** What a frontend does with threads of earlier days. */
+async function useStored(daemon, threadId) {
+  await daemon.request('thread/archive', { threadId }); // unloads it
+  await daemon.request('thread/unarchive', { threadId });
+  await daemon.request('thread/list', {});
+  await daemon.request('thread/turns/list', { threadId });
+  await daemon.request('thread/resume', { threadId, excludeTurns: true });
+}
+
+/** Plays a session against a program made of `source`; `step` is called after the handshake, the turn and the use of stored threads. */
 async function play(folder, source, { turn, step = () => {} }) {
   const program = path.join(folder, 'warm-up.js');
   fs.writeFileSync(program, source);
@@ -53,8 +62,11 @@ async function play(folder, source, { turn, step = () => {} }) {
     await daemon.initialize();
     step('start');
     if (turn) {
-      await daemon.runTurn(await daemon.startThread(), 'warm up');
+      const threadId = await daemon.startThread();
+      await daemon.runTurn(threadId, 'warm up');
       step('turn');
+      await useStored(daemon, threadId);
+      step('stored');
     }
   } finally {
     await daemon.close();
@@ -65,8 +77,8 @@ async function play(folder, source, { turn, step = () => {} }) {
 }
 
 /**
- * Which parts of a build of single parts are loaded when the handshake is answered, and which more when a turn has ended. A turn that fails
- * leaves `turn` empty and says why in `problem`; a handshake that fails is an error.
+ * Which parts of a build of single parts are loaded when the handshake is answered, which more when a turn has ended, and which more when
+ * stored threads were used. What fails leaves its list empty and says why in `problem`; a handshake that fails is an error.
  */
 export async function observe(folder) {
   const file = path.join(folder, 'loaded');
@@ -83,7 +95,9 @@ export async function observe(folder) {
   } finally {
     fs.rmSync(file, { force: true });
   }
-  return { start: seen.start, turn: (seen.turn ?? []).filter((name) => !seen.start.includes(name)), problem };
+  const { start, turn = start, stored = turn } = seen;
+  const more = (now, before) => now.filter((name) => !before.includes(name));
+  return { start, turn: more(turn, start), stored: more(stored, turn), problem };
 }
 
 /** Caches for the files without one, from compiling alone: functions are then compiled when they first run, as always. */
