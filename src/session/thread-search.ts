@@ -1,9 +1,9 @@
 // Search in what was said in threads. The texts of messages lie in the index; before a search, what was appended to the files since the
 // last one is read into it, each byte once.
-import { open } from 'node:fs/promises';
 import { type RolloutLine, readRolloutLine } from '../protocol/rollout.ts';
 import { inParallel } from './in-parallel.ts';
 import type { ThreadIndex } from './index-store.ts';
+import { type Chunk, eachLine, HeadReader, lineText } from './rollout/lines.ts';
 import type { StoredThread } from './rollout/summary.ts';
 import { positionOf, type ThreadQuery } from './thread-query.ts';
 import { listedOf, type ThreadStore } from './thread-store.ts';
@@ -11,8 +11,6 @@ import { listedOf, type ThreadStore } from './thread-store.ts';
 const READERS = 8;
 /** Threads that are read into the index in one change. */
 const BATCH = 256;
-const CHUNK_BYTES = 1 << 20;
-const LF = 10;
 /** What the trigram index can look up; shorter terms are compared with every text. */
 const MIN_INDEXED_TERM = 3;
 /** Characters around what was found. */
@@ -40,15 +38,14 @@ function textOf(line: RolloutLine): Said | null {
 
 /** The messages in a file from a byte on; `reverted` when turns were taken back there, so that all has to be read anew. */
 async function readTexts(file: string, from: number): Promise<{ said: Said[]; to: number; reverted: boolean }> {
-  const handle = await open(file, 'r');
   const said: Said[] = [];
+  const heads = new HeadReader();
   let reverted = false;
-  let rest: Buffer = Buffer.alloc(0);
-  let at = from;
-  const take = (line: Buffer): void => {
+  const take = (chunk: Chunk, start: number, end: number): void => {
+    const head = heads.read(chunk, start, end);
     // Most lines are results and history: looked at without being parsed.
-    if (!/"type":"(item|reverted)"/.test(line.toString('latin1', 0, 120))) return;
-    const reading = readRolloutLine(line.toString('utf8'));
+    if (head && head.type !== 'item' && head.type !== 'reverted') return;
+    const reading = readRolloutLine(lineText(chunk, start, end));
     if (reading.type !== 'line') return;
     if (reading.line.type === 'reverted') {
       reverted = true;
@@ -60,24 +57,8 @@ async function readTexts(file: string, from: number): Promise<{ said: Said[]; to
       if (text) said.push(text);
     }
   };
-  try {
-    for (;;) {
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-      const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, at + rest.length);
-      if (bytesRead === 0) break;
-      const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
-      let start = 0;
-      for (let lf = bytes.indexOf(LF); lf >= 0; lf = bytes.indexOf(LF, start)) {
-        take(bytes.subarray(start, lf));
-        start = lf + 1;
-      }
-      rest = bytes.subarray(start);
-      at += start;
-    }
-  } finally {
-    await handle.close();
-  }
-  return { said, to: at, reverted };
+  const { to } = await eachLine(file, from, take);
+  return { said, to, reverted };
 }
 
 interface Behind {

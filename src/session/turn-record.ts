@@ -27,14 +27,18 @@ export const newTurnRecord = (id: string): TurnRecord => ({
   open: new Map(),
 });
 
-/** Leaves the items of a turn unread until someone looks at them. */
+/** Leaves the items of a turn where they are until someone looks at them; they are kept no longer than whoever looked keeps them. */
 export function deferItems(record: TurnRecord, read: () => ThreadItem[]): void {
-  let items: ThreadItem[] | undefined;
+  let kept: WeakRef<ThreadItem[]> | undefined;
   Object.defineProperty(record, 'items', {
     configurable: true,
     enumerable: true,
     get: () => {
-      items ??= read();
+      let items = kept?.deref();
+      if (!items) {
+        items = read();
+        kept = new WeakRef(items);
+      }
       return items;
     },
   });

@@ -1,17 +1,16 @@
-// Where the turns of a stored thread lie in its file: byte ranges of their lines, so that a page of turns costs the reading of these
-// lines only. The rest of the file is looked at once, line by line, without being kept.
+// Where the turns of a thread lie in its record: byte ranges of their lines, so that what a client sees of a turn is read when it is asked
+// for and no memory holds it meanwhile. The rest of the file is looked at once, line by line, without being kept.
+import { closeSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { ThreadItem } from '../../protocol/item.ts';
 import type { RolloutLine } from '../../protocol/rollout.ts';
 import { readRolloutLine } from '../../protocol/rollout.ts';
 import type { TurnRecord } from '../turn-record.ts';
+import { type Chunk, eachLine, HeadReader, type LineHead, lineText, parsedHeadOf, secondsOf, timeAt } from './lines.ts';
 import { applyLine, emptyReplay, settle } from './replay.ts';
 
-const CHUNK_BYTES = 1 << 20;
-/** As much of a line as its kind and its turn need. */
-const PREFIX_BYTES = 160;
-const PREFIX = /^\{"timestamp":"([^"\\]*)","type":"(\w+)"(?:,"(turnId|beforeTurnId)":"([^"\\]+)")?/;
 /** Lines that make up what a client sees of a turn. */
-const SHOWN: ReadonlySet<string> = new Set<RolloutLine['type']>([
+export const SHOWN: ReadonlySet<string> = new Set<RolloutLine['type']>([
   'input',
   'inputRefused',
   'turnStarted',
@@ -19,24 +18,6 @@ const SHOWN: ReadonlySet<string> = new Set<RolloutLine['type']>([
   'item',
   'turnCompleted',
 ]);
-const LF = 10;
-
-interface LineHead {
-  type: string;
-  turnId: string | null;
-  timestamp: string | null;
-}
-
-/** What a line is, from its first bytes when they are as our writer puts them, or from the whole line. */
-function headOf(line: Buffer): LineHead | null {
-  const found = PREFIX.exec(line.toString('latin1', 0, PREFIX_BYTES));
-  if (found && (found[4] !== undefined || !(SHOWN.has(found[2]) || found[2] === 'reverted')))
-    return { timestamp: found[1], type: found[2], turnId: found[4] ?? null };
-  const reading = readRolloutLine(line.toString('utf8'));
-  if (reading.type !== 'line') return null;
-  const value = reading.line as { type: string; turnId?: string | null; beforeTurnId?: string };
-  return { type: value.type, turnId: value.turnId ?? value.beforeTurnId ?? null, timestamp: reading.timestamp };
-}
 
 interface TurnPlace {
   readonly id: string;
@@ -46,6 +27,7 @@ interface TurnPlace {
 
 export class RolloutOutline {
   readonly #file: string;
+  readonly #heads = new HeadReader();
   #turns: TurnPlace[] = [];
   readonly #byId = new Map<string, TurnPlace>();
   /** Everything before this byte was looked at; it is the beginning of a line. */
@@ -62,41 +44,35 @@ export class RolloutOutline {
 
   /** Looks at what was appended since the last time. A last line without its end is left for the next time. */
   async extend(): Promise<void> {
-    const handle = await open(this.#file, 'r');
-    try {
-      let rest = Buffer.alloc(0);
-      let at = this.#scannedTo;
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-      for (;;) {
-        const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, at);
-        if (bytesRead === 0) break;
-        at += bytesRead;
-        const whole = chunk.subarray(0, bytesRead);
-        rest = this.#takeLines(rest.length > 0 ? Buffer.concat([rest, whole]) : whole);
-      }
-    } finally {
-      await handle.close();
-    }
+    const { to } = await eachLine(this.#file, this.#scannedTo, (chunk, start, end) => this.#take(chunk, start, end));
+    this.#scannedTo = to;
   }
 
-  /** Takes the whole lines from the front of `bytes`, which begin at `#scannedTo`; gives what is left. */
-  #takeLines(bytes: Buffer): Buffer<ArrayBuffer> {
-    let from = 0;
-    for (let lf = bytes.indexOf(LF); lf >= 0; lf = bytes.indexOf(LF, from)) {
-      if (lf > from) this.#take(bytes.subarray(from, lf), this.#scannedTo + from);
-      from = lf + 1;
+  #take(chunk: Chunk, start: number, end: number): void {
+    const head = this.#heads.read(chunk, start, end);
+    // A line of a turn that does not begin with it was not written by us.
+    if (head && (head.turnId !== null || !(SHOWN.has(head.type) || head.type === 'reverted'))) {
+      this.#lastHeard = timeAt(chunk, start);
+      this.put(head, chunk.offset + start, end - start);
+      return;
     }
-    this.#scannedTo += from;
-    return Buffer.from(bytes.subarray(from));
+    const parsed = parsedHeadOf(lineText(chunk, start, end));
+    if (!parsed) return;
+    this.#lastHeard = parsed.timestamp ?? this.#lastHeard;
+    this.put(parsed, chunk.offset + start, end - start);
   }
 
-  #take(line: Buffer, offset: number): void {
-    const head = headOf(line);
-    if (!head) return;
-    this.#lastHeard = head.timestamp ?? this.#lastHeard;
-    if (head.turnId === null) return;
-    if (head.type === 'reverted') this.#revert(head.turnId);
-    else if (SHOWN.has(head.type)) this.#placeOf(head.turnId).ranges.push(offset, line.length);
+  /** Takes down a line that a reader of the whole record has come to. */
+  put({ type, turnId }: LineHead, offset: number, length: number): void {
+    if (turnId === null) return;
+    if (type === 'reverted') this.#revert(turnId);
+    else if (SHOWN.has(type)) this.#placeOf(turnId).ranges.push(offset, length);
+  }
+
+  /** Says how far a reader of the whole record has come. */
+  scanned(to: number, lastHeard: string | null): void {
+    this.#scannedTo = to;
+    this.#lastHeard = lastHeard;
   }
 
   #placeOf(turnId: string): TurnPlace {
@@ -122,7 +98,8 @@ export class RolloutOutline {
     try {
       const records: TurnRecord[] = [];
       for (const id of turnIds) {
-        const record = await this.#loadTurn(handle, this.#byId.get(id));
+        const place = this.#byId.get(id);
+        const record = place && this.#recordOf(await linesAt(handle, place.ranges));
         if (record) records.push(record);
       }
       return records;
@@ -131,20 +108,47 @@ export class RolloutOutline {
     }
   }
 
-  async #loadTurn(handle: FileHandle, place: TurnPlace | undefined): Promise<TurnRecord | undefined> {
-    if (!place) return undefined;
+  /** The lines of one turn. Throws system errors. */
+  linesOf(turnId: string): string[] {
+    const { ranges } = this.#byId.get(turnId) ?? { ranges: [] };
+    const lines: string[] = [];
+    const file = openSync(this.#file, 'r');
+    try {
+      for (let i = 0; i < ranges.length; i += 2) {
+        const line = Buffer.allocUnsafe(ranges[i + 1]);
+        lines.push(line.toString('utf8', 0, readSync(file, line, 0, line.length, ranges[i])));
+      }
+    } finally {
+      closeSync(file);
+    }
+    return lines;
+  }
+
+  /** The items of a turn that has ended. Throws system errors. */
+  itemsOf(turnId: string): ThreadItem[] {
+    return this.#recordOf(this.linesOf(turnId))?.items ?? [];
+  }
+
+  #recordOf(lines: readonly string[]): TurnRecord | undefined {
     const state = emptyReplay();
-    for (let i = 0; i < place.ranges.length; i += 2) {
-      const line = Buffer.alloc(place.ranges[i + 1]);
-      await handle.read(line, 0, line.length, place.ranges[i]);
-      const reading = readRolloutLine(line.toString('utf8'));
+    for (const line of lines) {
+      const reading = readRolloutLine(line);
       if (reading.type === 'line') applyLine(state, reading.line);
     }
-    const ms = Date.parse(this.#lastHeard ?? '');
-    state.lastHeardAt = Number.isNaN(ms) ? null : Math.floor(ms / 1000);
+    state.lastHeardAt = secondsOf(this.#lastHeard);
     settle(state);
     return state.turns[0];
   }
+}
+
+async function linesAt(handle: FileHandle, ranges: readonly number[]): Promise<string[]> {
+  const lines: string[] = [];
+  for (let i = 0; i < ranges.length; i += 2) {
+    const line = Buffer.allocUnsafe(ranges[i + 1]);
+    const { bytesRead } = await handle.read(line, 0, line.length, ranges[i]);
+    lines.push(line.toString('utf8', 0, bytesRead));
+  }
+  return lines;
 }
 
 interface Kept {

@@ -1,83 +1,90 @@
-// A whole rollout from its file. Only what the model's history needs is parsed; what a client sees of the turns is left as text until
-// someone looks at it, which for a long thread is most of the file.
-import { createReadStream } from 'node:fs';
-import { StringDecoder } from 'node:string_decoder';
-import type { ThreadItem } from '../../protocol/item.ts';
-import { type RolloutLine, readRolloutLine } from '../../protocol/rollout.ts';
+// A whole rollout from its file. Only what the model's history needs is parsed; what a client sees of the turns stays in the file until
+// someone looks at it, which for a long thread is most of it.
+import type { RolloutLine } from '../../protocol/rollout.ts';
+import { readRolloutLine } from '../../protocol/rollout.ts';
 import { deferItems } from '../turn-record.ts';
+import { type Chunk, eachLine, HeadReader, type LineHead, lineText, secondsOf, timeAt } from './lines.ts';
+import { RolloutOutline } from './outline.ts';
 import { applyLine, emptyReplay, inputTaken, type ReplayedThread, settle, turnOf } from './replay.ts';
 
-const secondsOf = (timestamp: string): number | null => {
-  const ms = Date.parse(timestamp);
-  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
-};
-
-/** What a line is, from its first bytes as our writer puts them. */
-const PREFIX = /^\{"timestamp":"([^"\\]{24})","type":"(\w+)"(?:,"turnId":"([^"\\]+)")?/;
-/** What a client sees of a turn: read when it is looked at, as it is most of a record and a resumed thread needs none of it. */
+/** What a client sees of a turn: read when it is looked at. */
 const DEFERRED: ReadonlySet<string> = new Set<RolloutLine['type']>(['input', 'inputRefused', 'itemStarted', 'item']);
 /** Only the last one of each counts. */
 const LATEST: ReadonlySet<string> = new Set<RolloutLine['type']>(['usage', 'summary']);
+/** What says how full the window is counts only until one of these. */
+const WINDOW_BEGINS: ReadonlySet<string> = new Set<RolloutLine['type']>(['compacted', 'reverted']);
 
 /** Takes the lines of a file in order and makes a thread of them. */
 class RolloutReader {
   readonly state = emptyReplay();
+  readonly outline: RolloutOutline;
+  readonly #heads = new HeadReader();
   #heard: string | null = null;
-  /** By turn: lines that were not parsed. */
-  readonly #deferred = new Map<string, string[]>();
   readonly #latest = new Map<string, string>();
 
-  take(text: string): void {
-    if (text === '') return;
-    const [, timestamp, type, turnId] = PREFIX.exec(text) ?? [];
-    // A line that lacks its end is torn, whatever it was to be.
-    if (type === undefined || !text.endsWith('}') || !this.#put(text, type, turnId)) {
-      this.#apply(text);
+  constructor(file: string) {
+    this.outline = new RolloutOutline(file);
+  }
+
+  take(chunk: Chunk, start: number, end: number): void {
+    const head = this.#heads.read(chunk, start, end);
+    const place = { offset: chunk.offset + start, length: end - start };
+    if (head && this.#put(head, chunk, start, end)) {
+      this.outline.put(head, place.offset, place.length);
+      this.state.readLines++;
+      this.#heard = timeAt(chunk, start);
       return;
     }
-    this.state.readLines++;
-    this.#heard = timestamp;
+    const line = this.#read(lineText(chunk, start, end));
+    if (!line) return;
+    const { type, turnId, beforeTurnId } = line as { type: string; turnId?: string | null; beforeTurnId?: string };
+    this.outline.put({ type, turnId: turnId ?? beforeTurnId ?? null }, place.offset, place.length);
+    if (DEFERRED.has(type)) turnOf(this.state, turnId ?? '');
+    else applyLine(this.state, line);
   }
 
   /** False when the line has to be read now. */
-  #put(text: string, type: string, turnId: string | undefined): boolean {
-    if (LATEST.has(type)) this.#latest.set(type, text);
-    else if (DEFERRED.has(type) && turnId !== undefined) {
+  #put({ type, turnId }: LineHead, chunk: Chunk, start: number, end: number): boolean {
+    if (WINDOW_BEGINS.has(type)) this.#applyLatest();
+    if (LATEST.has(type)) this.#latest.set(type, lineText(chunk, start, end));
+    else if (DEFERRED.has(type) && turnId !== null)
       turnOf(this.state, turnId); // turns keep the order in which they are first heard of
-      const lines = this.#deferred.get(turnId);
-      if (lines) lines.push(text);
-      else this.#deferred.set(turnId, [text]);
-    } else return false;
+    else return false;
     return true;
   }
 
-  #apply(text: string): void {
-    if (text.trim() === '') return;
+  #read(text: string): RolloutLine | null {
+    if (text.trim() === '') return null;
     const reading = readRolloutLine(text);
     if (reading.type === 'unreadable') this.state.skippedLines++;
-    if (reading.type !== 'line') return;
+    if (reading.type !== 'line') return null;
     this.state.readLines++;
     this.#heard = reading.timestamp ?? this.#heard;
-    applyLine(this.state, reading.line);
+    return reading.line;
   }
 
-  end(): ReplayedThread {
-    const { state } = this;
-    for (const text of this.#latest.values()) applyText(state, text);
+  #applyLatest(): void {
+    for (const text of this.#latest.values()) applyText(this.state, text);
+    this.#latest.clear();
+  }
+
+  /** `to`: the file was read up to there. */
+  end(to: number): ReplayedThread {
+    const { state, outline } = this;
+    outline.scanned(to, this.#heard);
+    this.#applyLatest();
     for (const record of state.turns) {
-      const lines = this.#deferred.get(record.id);
-      if (!lines) continue;
-      if (record.status === 'inProgress') this.#readCutTurn(record.id, lines);
-      else deferItems(record, () => itemsIn(record.id, lines));
+      if (record.status === 'inProgress') this.#readCutTurn(record.id);
+      else deferItems(record, () => outline.itemsOf(record.id));
     }
-    state.lastHeardAt = this.#heard === null ? null : secondsOf(this.#heard);
+    state.lastHeardAt = secondsOf(this.#heard);
     settle(state);
     return state;
   }
 
   /** A turn that did not end: what was said in it and not taken counts. */
-  #readCutTurn(turnId: string, lines: readonly string[]): void {
-    for (const text of lines) applyText(this.state, text);
+  #readCutTurn(turnId: string): void {
+    for (const text of this.outline.linesOf(turnId)) applyText(this.state, text);
     for (const entry of this.state.history) if (entry.origin === 'user' && entry.turnId === turnId) inputTaken(this.state, turnId);
   }
 }
@@ -88,29 +95,11 @@ function applyText(state: ReplayedThread, text: string): void {
   else state.skippedLines++;
 }
 
-/** The items of a turn that has ended. */
-function itemsIn(turnId: string, lines: readonly string[]): ThreadItem[] {
-  const state = emptyReplay();
-  for (const text of lines) applyText(state, text);
-  state.remains.inputs.clear();
-  const record = turnOf(state, turnId);
-  record.status = 'completed';
-  settle(state);
-  return record.items;
-}
-
 /** Reads a whole rollout. Rejects only when the file cannot be read at all. */
 export async function replayRollout(file: string): Promise<ReplayedThread> {
-  const reader = new RolloutReader();
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) {
-    const lines = (rest + decoder.write(chunk as Buffer)).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) reader.take(line);
-  }
-  rest += decoder.end();
-  reader.state.endsWhole = rest === '';
-  reader.take(rest);
-  return reader.end();
+  const reader = new RolloutReader(file);
+  const { to, torn } = await eachLine(file, 0, (chunk, start, end) => reader.take(chunk, start, end));
+  reader.state.endsWhole = torn.length === 0;
+  if (torn.length > 0) reader.take({ bytes: torn, text: torn.toString('latin1'), offset: to }, 0, torn.length);
+  return reader.end(to + torn.length);
 }

@@ -1,0 +1,106 @@
+// The lines of a record as bytes: cut out of its file, and told apart by their first bytes, so that most of them need not be parsed.
+import { open } from 'node:fs/promises';
+import { readRolloutLine } from '../../protocol/rollout.ts';
+
+const CHUNK_BYTES = 1 << 20;
+
+/** A piece of a file that begins with a line: its bytes, and the same as a string of one character a byte, which is quick to look at. */
+export interface Chunk {
+  readonly bytes: Buffer;
+  readonly text: string;
+  /** Where it begins in the file. */
+  readonly offset: number;
+}
+
+/**
+ * Gives each line of a file from byte `from` on: its chunk and its place in there, without its end. Empty lines are left out. `to` is behind
+ * the last line that has an end, `torn` what follows it.
+ */
+export async function eachLine(
+  file: string,
+  from: number,
+  take: (chunk: Chunk, start: number, end: number) => void,
+): Promise<{ to: number; torn: Buffer }> {
+  const handle = await open(file, 'r');
+  let torn: Buffer = Buffer.alloc(0);
+  let to = from;
+  try {
+    for (;;) {
+      // Grows with the line that is being read: joining it piece by piece would copy it again and again.
+      const size = Math.max(CHUNK_BYTES, torn.length);
+      const room = Buffer.allocUnsafe(torn.length + size);
+      torn.copy(room);
+      const { bytesRead } = await handle.read(room, torn.length, size, to + torn.length);
+      if (bytesRead === 0) return { to, torn };
+      const bytes = room.subarray(0, torn.length + bytesRead);
+      const chunk = { bytes, text: bytes.toString('latin1'), offset: to };
+      let start = 0;
+      for (let end = chunk.text.indexOf('\n', torn.length); end >= 0; end = chunk.text.indexOf('\n', start)) {
+        if (end > start) take(chunk, start, end);
+        start = end + 1;
+      }
+      torn = bytes.subarray(start);
+      to += start;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+export const lineText = ({ bytes }: Chunk, start: number, end: number): string => bytes.toString('utf8', start, end);
+
+export interface LineHead {
+  type: string;
+  /** Of the turn that the line tells of, or before which it takes the thread back. */
+  turnId: string | null;
+}
+
+/** How our writer begins each line; between the two stands the time. */
+const TIME = '{"timestamp":"';
+const TYPE = '","type":"';
+const TIME_LENGTH = 24;
+const TYPE_AT = TIME.length + TIME_LENGTH + TYPE.length;
+const TURN_KEYS = [',"turnId":"', ',"beforeTurnId":"'];
+/** A text that stands in its line as it is. */
+const PLAIN = /^[ !#-[\]-~]+$/;
+
+/** Tells lines apart by their first characters. One after the other mostly tells of the same turn. */
+export class HeadReader {
+  #turn = { id: '', text: '' };
+
+  /** What a line is, or null when it is not as our writer puts it or lacks its end. */
+  read({ text }: Chunk, start: number, end: number): LineHead | null {
+    if (text[end - 1] !== '}' || !text.startsWith(TIME, start) || !text.startsWith(TYPE, start + TYPE_AT - TYPE.length)) return null;
+    const typeEnd = text.indexOf('"', start + TYPE_AT);
+    if (typeEnd < 0 || typeEnd > end) return null;
+    return { type: text.slice(start + TYPE_AT, typeEnd), turnId: this.#turnAt(text, typeEnd + 1) };
+  }
+
+  #turnAt(text: string, at: number): string | null {
+    if (this.#turn.text !== '' && text.startsWith(this.#turn.text, at)) return this.#turn.id;
+    const key = TURN_KEYS.find((wanted) => text.startsWith(wanted, at));
+    if (!key) return null;
+    const end = text.indexOf('"', at + key.length);
+    const id = text.slice(at + key.length, end);
+    if (end < 0 || !PLAIN.test(id)) return null;
+    this.#turn = { id, text: `${key}${id}"` };
+    return id;
+  }
+}
+
+/** The time of a line that a `HeadReader` knows. */
+export const timeAt = ({ text }: Chunk, start: number): string => text.slice(start + TIME.length, start + TIME.length + TIME_LENGTH);
+
+/** The same from the whole line, whoever wrote it; null for one that cannot be read. */
+export function parsedHeadOf(line: string): (LineHead & { timestamp: string | null }) | null {
+  const reading = readRolloutLine(line);
+  if (reading.type !== 'line') return null;
+  const { type, turnId, beforeTurnId } = reading.line as { type: string; turnId?: string | null; beforeTurnId?: string };
+  return { type, turnId: turnId ?? beforeTurnId ?? null, timestamp: reading.timestamp };
+}
+
+/** In whole seconds; null for what is no time. */
+export function secondsOf(timestamp: string | null): number | null {
+  const ms = Date.parse(timestamp ?? '');
+  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
+}
