@@ -15,6 +15,7 @@ import { logger } from '../common/log.ts';
 import { classify, type Incoming, type RequestId, type RpcErrorObject, type RpcResponse, usableId } from '../protocol/jsonrpc.ts';
 import type { FrameFault } from './framing.ts';
 import type { OmittedOutput } from './outgoing-delta.ts';
+import { MessageTooLarge } from './outgoing-queue.ts';
 import { PendingRequest, type RequestContext } from './pending-request.ts';
 import type { Transport } from './transport.ts';
 
@@ -42,6 +43,11 @@ export interface ConnectionHandlers {
 
 const CANCEL = '$/cancelRequest';
 const DEFAULT_MAX_UNDISPATCHED = 1024;
+const tooLarge = ({ length, limit }: MessageTooLarge): RpcErrorObject => ({
+  code: ErrorCode.invalidRequest,
+  message: `the answer is too large: ${length ?? 'far more'} characters, at most ${limit} are sent. Ask for less of it: in pages (thread/turns/list, thread/items/list), without turns (excludeTurns, includeTurns: false), or with a smaller limit.`,
+  data: { reason: 'answer_too_large', max_chars: limit, ...(length === null ? {} : { actual_chars: length }) },
+});
 const unheard = (): Disposable => ({ dispose() {} });
 
 export class Connection {
@@ -223,12 +229,13 @@ export class Connection {
 
   // ---- outgoing
 
-  /** False when the result cannot be serialised: a fault of the handler, answered as such. */
+  /** False when the result cannot be sent: it is too large, or cannot be serialised, which is a fault of the handler; answered as such. */
   #answerResult(id: RequestId, result: unknown): boolean {
     try {
       this.#transport.send({ id, result });
       return true;
     } catch (error) {
+      if (error instanceof MessageTooLarge) return this.#answerError(id, tooLarge(error));
       logger().error({ err: error }, 'a result cannot be serialised');
       return this.#answerError(id, { code: ErrorCode.internal, message: 'internal error' });
     }

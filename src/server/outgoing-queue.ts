@@ -22,6 +22,22 @@ const DEFAULT_MAX_DELTA_LENGTH = 1024 * 1024;
 /** What is written at once. What the stream holds cannot be merged any more, so this is kept small. */
 const BATCH_LENGTH = 64 * 1024;
 
+/** One message may take this part of what may wait: more of it would end the connection rather than arrive. */
+const MESSAGE_SHARE = 3 / 4;
+
+/** A message that is never sent; the connection is as it was. */
+export class MessageTooLarge extends Error {
+  /** In characters; null when it is more than a string can hold. */
+  readonly length: number | null;
+  readonly limit: number;
+
+  constructor(length: number | null, limit: number) {
+    super(`a message of ${length ?? 'more'} characters, at most ${limit} can be sent`);
+    this.length = length;
+    this.limit = limit;
+  }
+}
+
 type Entry = string | OutgoingDelta;
 
 export class OutgoingQueue {
@@ -65,7 +81,7 @@ export class OutgoingQueue {
     return this.#waiting + this.#inStream;
   }
 
-  /** Queues one message. Throws only when it cannot be serialised; after the end it is dropped. */
+  /** Queues one message. Throws only when it cannot be serialised, MessageTooLarge among these; after the end it is dropped. */
   send(message: object): void {
     if (this.#closed) return;
     if (this.#blocked || this.#waiting > BATCH_LENGTH) {
@@ -75,7 +91,20 @@ export class OutgoingQueue {
         return;
       }
     }
-    this.sendText(JSON.stringify(message));
+    this.sendText(this.#serialised(message));
+  }
+
+  #serialised(message: object): string {
+    const limit = Math.floor(this.#maxWaiting * MESSAGE_SHARE);
+    let json: string;
+    try {
+      json = JSON.stringify(message);
+    } catch (error) {
+      // What V8 says of a string beyond its own bound.
+      throw error instanceof RangeError && error.message === 'Invalid string length' ? new MessageTooLarge(null, limit) : error;
+    }
+    if (json.length > limit) throw new MessageTooLarge(json.length, limit);
+    return json;
   }
 
   /** Queues one message that is already JSON. */

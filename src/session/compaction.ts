@@ -6,6 +6,7 @@ import { codexErrorInfo } from '../model/retry.ts';
 import type { MessageItem, ResponseItem } from '../protocol/response-item.ts';
 import { isPlanSection, standingPlan } from './context/plan.ts';
 import type { HistoryEntry } from './history.ts';
+import { windowBytes } from './item-images.ts';
 import { buildRequest } from './prompt.ts';
 import { messageText } from './response-items.ts';
 import { Interrupted, TurnFailure } from './sampling.ts';
@@ -26,7 +27,7 @@ function keptUserMessages(entries: readonly HistoryEntry[]): HistoryEntry[] {
   let bytes = 0;
   for (const entry of [...entries].reverse()) {
     if (entry.origin !== 'user') continue;
-    bytes += Buffer.byteLength(JSON.stringify(entry.item));
+    bytes += windowBytes(entry.item);
     if (bytes > KEPT_USER_BYTES && kept.length > 0) break;
     kept.unshift(entry);
   }

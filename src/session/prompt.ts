@@ -1,8 +1,8 @@
 // The request of a step, from history and the frozen step alone. Pure: the same inputs give the same bytes, which is what prompt caches need.
 import type { ModelRequest } from '../model/client.ts';
-import type { InputText, ResponseItem } from '../protocol/response-item.ts';
 import { BASE_INSTRUCTIONS } from './context/base-instructions.ts';
 import type { History } from './history.ts';
+import { withTextFor } from './item-images.ts';
 import type { StepContext } from './step-context.ts';
 
 export interface PromptOptions {
@@ -21,7 +21,7 @@ export function buildRequest(history: History, step: StepContext, options: Promp
   return {
     model: settings.model,
     instructions: settings.baseInstructions ?? BASE_INSTRUCTIONS,
-    input: card.supports.images ? history.forModel() : withoutImages(history.forModel()),
+    input: card.supports.images ? history.forModel() : history.forModel().map((item) => withTextFor(item, NO_IMAGE)),
     tools: step.router.plan.specs,
     parallelToolCalls: card.supports.parallelToolCalls,
     ...(effort || summary ? { reasoning: { ...(effort ? { effort } : {}), ...(summary ? { summary } : {}) } } : {}),
@@ -34,17 +34,4 @@ export function buildRequest(history: History, step: StepContext, options: Promp
   };
 }
 
-const NO_IMAGE: InputText = { type: 'input_text', text: '[An image stood here. This model reads text only.]' };
-
-const isImage = (part: { type: string }): boolean => part.type === 'input_image';
-const textInstead = <T extends { type: string }>(part: T): T | InputText => (isImage(part) ? NO_IMAGE : part);
-
-/** An item keeps its identity when there is nothing to leave out. */
-function withoutImages(items: readonly ResponseItem[]): ResponseItem[] {
-  return items.map((item) => {
-    if (item.type === 'message') return item.content.some(isImage) ? { ...item, content: item.content.map(textInstead) } : item;
-    if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item;
-    const { output } = item;
-    return typeof output !== 'string' && output.some(isImage) ? { ...item, output: output.map(textInstead) } : item;
-  });
-}
+const NO_IMAGE = '[An image stood here. This model reads text only.]';

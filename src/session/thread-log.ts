@@ -2,6 +2,7 @@
 
 import { isToolOutput, type ResponseItem, type ToolCallOutputItem } from '../protocol/response-item.ts';
 import type { HistoryOrigin, RolloutLine } from '../protocol/rollout.ts';
+import type { BlobFolder } from './rollout/blobs.ts';
 import { nowhere, type RolloutSink, RolloutWriter } from './rollout/writer.ts';
 import type { ThreadState } from './thread-state.ts';
 import type { UserMessage } from './user-input.ts';
@@ -14,12 +15,11 @@ export class ThreadLog implements RolloutSink {
   /** Outputs that are on disk and have no place in the history yet. */
   readonly #results = new Set<ToolCallOutputItem>();
 
-  constructor(state: ThreadState, options: { begun: boolean; endsWhole: boolean; onFault: (message: string) => void }) {
+  constructor(state: ThreadState, options: { blobs: BlobFolder; begun: boolean; endsWhole: boolean; onFault: (message: string) => void }) {
     this.#state = state;
     this.#begun = options.begun;
-    this.#sink = state.path
-      ? new RolloutWriter(state.path, { tornEnd: options.begun && !options.endsWhole, onFault: options.onFault })
-      : nowhere;
+    const { blobs, begun, endsWhole, onFault } = options;
+    this.#sink = state.path ? new RolloutWriter(state.path, { blobs, tornEnd: begun && !endsWhole, onFault }) : nowhere;
   }
 
   append(line: RolloutLine): void {

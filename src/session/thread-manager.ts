@@ -14,6 +14,7 @@ import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { IdleThreads, type IdleVerdict } from './idle-threads.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
+import { detached } from './rollout/blobs.ts';
 import { lockThread } from './rollout/lock.ts';
 import { Outlines, type RolloutOutline } from './rollout/outline.ts';
 import { newRolloutPath, type StoredFile } from './rollout/paths.ts';
@@ -139,7 +140,8 @@ export class ThreadManager {
     const { models, tools, sandbox } = setup;
     const { id } = state.meta;
     const settled = () => this.#idle.touch(id);
-    const thread = new Thread(state, { sink, frontends, models, tools, sandbox, artifacts, world, settled, release }, stored);
+    const blobs = this.store.blobsOf(id);
+    const thread = new Thread(state, { sink, frontends, models, tools, sandbox, artifacts, blobs, world, settled, release }, stored);
     this.#loaded.set(id, thread);
     // Its wait begins when whoever opened it listens, or has failed to.
     this.#idle.watch(id, config.thread_unload_delay_secs * 1000);
@@ -186,6 +188,8 @@ export class ThreadManager {
     thread.state.lostQuestions = recover(thread.state, thread.log, replay.remains);
     // Told once whoever resumes the thread listens to it.
     if (thread.state.lostQuestions.length > 0) thread.state.loadWarnings.push(lostText(thread.state.lostQuestions));
+    if (replay.lostBlobs > 0)
+      thread.state.loadWarnings.push(`Images of this thread are gone, as their files are missing: ${replay.lostBlobs}.`);
     if (replay.skippedLines > 0)
       thread.state.loadWarnings.push(`${replay.skippedLines} damaged lines in the record of this thread were skipped.`);
     return thread;
@@ -194,7 +198,7 @@ export class ThreadManager {
   async #replay(stored: StoredFile): Promise<ReplayedThread> {
     let replay: ReplayedThread;
     try {
-      replay = await replayRollout(stored.file);
+      replay = await replayRollout(stored.file, this.store.blobsOf(stored.threadId));
     } catch (error) {
       throw invalidRequest(`thread ${stored.threadId} cannot be read: ${messageOf(error)}`);
     }
@@ -211,7 +215,7 @@ export class ThreadManager {
   /** Where the turns of a thread that is not loaded lie. */
   async outline(stored: StoredFile): Promise<RolloutOutline> {
     try {
-      return await this.#outlines.of(stored.file);
+      return await this.#outlines.of(stored.file, this.store.blobsOf(stored.threadId));
     } catch (error) {
       throw invalidRequest(`thread ${stored.threadId} cannot be read: ${messageOf(error)}`);
     }
@@ -241,7 +245,8 @@ export class ThreadManager {
     state.preview = source.preview;
     state.usage = source.usage;
     for (const entry of source.history.entries)
-      if (entry.turnId === null || kept.has(entry.turnId)) thread.log.history(entry.origin, entry.item, entry.turnId, entry.section);
+      if (entry.turnId === null || kept.has(entry.turnId))
+        thread.log.history(entry.origin, detached(entry.item), entry.turnId, entry.section);
     for (const turn of turns) copyTurn(thread, turn);
     for (const item of state.history.missingOutputs()) thread.log.history('tool', item, null);
     if (turns.length || state.name) thread.log.summary();
@@ -355,9 +360,10 @@ function cutTurns(
 }
 
 function copyTurn(thread: Thread, turn: ThreadState['turns'][number]): void {
-  thread.state.turns.push({ ...turn, items: [...turn.items], open: new Map() });
+  const items = turn.items.map(detached);
+  thread.state.turns.push({ ...turn, items, open: new Map() });
   thread.log.append({ type: 'turnStarted', turnId: turn.id, startedAt: turn.startedAt ?? 0 });
-  for (const item of turn.items) thread.log.append({ type: 'item', turnId: turn.id, item });
+  for (const item of items) thread.log.append({ type: 'item', turnId: turn.id, item });
   thread.log.append({
     type: 'turnCompleted',
     turnId: turn.id,

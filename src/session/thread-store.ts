@@ -6,6 +6,7 @@ import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import { inParallel } from './in-parallel.ts';
 import { type FileState, ThreadIndex } from './index-store.ts';
+import { BlobFolder } from './rollout/blobs.ts';
 import { changedThreads, forgetLock } from './rollout/lock.ts';
 import {
   archivedPath,
@@ -190,12 +191,22 @@ export class ThreadStore {
   async remove(stored: StoredFile): Promise<void> {
     await rm(stored.file, { force: true });
     forgetLock(this.#home, stored.threadId);
-    await rm(this.artifactsOf(stored.threadId), { recursive: true, force: true });
+    for (const folder of [this.artifactsOf(stored.threadId), this.#imagesOf(stored.threadId)])
+      await rm(folder, { recursive: true, force: true });
   }
 
   /** Where the artifacts of a thread lie. */
   artifactsOf(threadId: string): string {
     return path.join(this.#home, 'artifacts', threadId);
+  }
+
+  #imagesOf(threadId: string): string {
+    return path.join(this.#home, 'images', threadId);
+  }
+
+  /** The images of a thread and other data of its record. */
+  blobsOf(threadId: string): BlobFolder {
+    return new BlobFolder(this.#imagesOf(threadId));
   }
 
   async close(): Promise<void> {

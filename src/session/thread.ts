@@ -15,6 +15,7 @@ import { ContextWindow } from './context-window.ts';
 import { FollowUps } from './follow-ups.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { reviewerSources } from './review.ts';
+import type { BlobFolder } from './rollout/blobs.ts';
 import { recordedQuestions } from './rollout/questions.ts';
 import { checkPatch, patchSettings, type SettingsPatch, wireSettings, withSandbox } from './settings.ts';
 import { StepBuilder } from './step-context.ts';
@@ -35,6 +36,8 @@ export interface ThreadPorts {
   models: ModelSource;
   tools: ThreadToolsFactory;
   artifacts: ArtifactPort;
+  /** Where images of its record go. */
+  blobs: BlobFolder;
   world: World;
   /** What a sandbox by its short name means here. */
   sandbox(mode: SandboxMode): SandboxPolicy;
@@ -64,7 +67,7 @@ export class Thread {
   constructor(state: ThreadState, ports: ThreadPorts, stored: { begun: boolean; endsWhole: boolean }) {
     this.state = state;
     this.#ports = ports;
-    this.log = new ThreadLog(state, { ...stored, onFault: (message) => this.warn(message) });
+    this.log = new ThreadLog(state, { ...stored, blobs: ports.blobs, onFault: (message) => this.warn(message) });
     const { sink, models, artifacts, world } = ports;
     const window = new ContextWindow(state, this.log, ports);
     this.#window = window;

@@ -4,6 +4,7 @@ import { tokensOf } from '../common/bound-text.ts';
 import type { TokenUsage } from '../model/client.ts';
 import type { ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/turn.ts';
 import type { HistoryEntry } from './history.ts';
+import { windowBytes } from './item-images.ts';
 
 const KEYS = ['totalTokens', 'inputTokens', 'cachedInputTokens', 'cacheWriteInputTokens', 'outputTokens', 'reasoningOutputTokens'] as const;
 
@@ -15,4 +16,4 @@ export function addUsage(before: ThreadTokenUsage | null, usage: TokenUsage, win
 
 /** Before any response was counted: from the size of what would be sent. */
 export const estimateTokens = (entries: readonly HistoryEntry[]): number =>
-  tokensOf(entries.reduce((bytes, { item }) => bytes + Buffer.byteLength(JSON.stringify(item)), 0));
+  tokensOf(entries.reduce((bytes, { item }) => bytes + windowBytes(item), 0));

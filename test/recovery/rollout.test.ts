@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RolloutLine } from '../../src/protocol/rollout.ts';
 import { readRolloutLine } from '../../src/protocol/rollout.ts';
+import { BlobFolder } from '../../src/session/rollout/blobs.ts';
 import { RolloutOutline } from '../../src/session/rollout/outline.ts';
 import { replayRollout } from '../../src/session/rollout/reader.ts';
 import { RolloutWriter } from '../../src/session/rollout/writer.ts';
@@ -19,6 +20,8 @@ const folder = (): string => {
 afterEach(() => {
   for (const made of folders.splice(0)) fs.rmSync(made, { recursive: true, force: true });
 });
+
+const blobs = (): BlobFolder => new BlobFolder(path.join(folder(), 'images'));
 
 const fact = (name: string): RolloutLine => ({ type: 'name', name });
 const names = (file: string): (string | null)[] =>
@@ -77,7 +80,11 @@ describe('the record', () => {
     const blocked = path.join(dir, 'sessions');
     fs.writeFileSync(blocked, 'a file where the folder has to be');
     const told: string[] = [];
-    const writer = new RolloutWriter(path.join(blocked, 'r.jsonl'), { tornEnd: false, onFault: (message) => told.push(message) });
+    const writer = new RolloutWriter(path.join(blocked, 'r.jsonl'), {
+      blobs: blobs(),
+      tornEnd: false,
+      onFault: (message) => told.push(message),
+    });
     for (let i = 0; i < 50; i++) writer.append(fact(`a${i}`));
     await writer.flush();
     writer.append(fact('between'));
@@ -94,7 +101,7 @@ describe('the record', () => {
   it('[recovery.fresh-line] begins on a fresh line behind a torn end', async () => {
     const file = path.join(folder(), 'r.jsonl');
     fs.writeFileSync(file, `${JSON.stringify(fact('whole'))}\n{"type":"name","na`);
-    const writer = new RolloutWriter(file, { tornEnd: true, onFault: () => {} });
+    const writer = new RolloutWriter(file, { blobs: blobs(), tornEnd: true, onFault: () => {} });
     writer.append(fact('next'));
     await writer.close();
     expect(names(file)).toEqual(['whole', 'next']);
@@ -118,7 +125,7 @@ describe('the record', () => {
         for (const [at, text] of inserts) if (!good.includes(text)) lines.splice(at, 0, text);
         const file = path.join(folder(), 'r.jsonl');
         fs.writeFileSync(file, `${lines.join('\n')}\n`);
-        const replay = await replayRollout(file);
+        const replay = await replayRollout(file, blobs());
         expect(replay.name).toBe('two');
         expect(replay.turns.map(({ id, status }) => [id, status])).toEqual([['t1', 'interrupted']]);
         expect(replay.history.map(({ item }) => item)).toEqual([said('go'), call('c1'), call('c2'), output('c1', 'first')]);
@@ -130,12 +137,12 @@ describe('the record', () => {
   it('[recovery.unknown-kinds] a kind of a later version is no damage', async () => {
     const file = path.join(folder(), 'r.jsonl');
     fs.writeFileSync(file, `{"type":"fromTheFuture","x":1}\n${JSON.stringify(fact('n'))}\nnot json\n`);
-    const replay = await replayRollout(file);
+    const replay = await replayRollout(file, blobs());
     expect([replay.name, replay.readLines, replay.skippedLines]).toEqual(['n', 1, 1]);
   });
 
   it('[recovery.cut-turn] a cut turn is interrupted when it was last heard of, its open item failed, a finished result kept in place', async () => {
-    const { turns, history, remains } = await replayRollout(write(CUT));
+    const { turns, history, remains } = await replayRollout(write(CUT), blobs());
     expect(turns[0]).toMatchObject({ status: 'interrupted', startedAt: 5, completedAt: 1767323045 });
     expect(turns[0].items.map((item) => [item.id, (item as { status?: string }).status])).toEqual([
       ['u1', undefined],
@@ -155,10 +162,10 @@ describe('the record', () => {
       input: [{ type: 'text', text }],
     });
     const file = write([input('kept', 'keep me'), input('gone', 'secret'), { type: 'inputRefused', turnId: 't-gone', id: 'gone' }]);
-    const replay = await replayRollout(file);
+    const replay = await replayRollout(file, blobs());
     expect(replay.history.map(({ item }) => item)).toEqual([said('keep me')]);
     expect(replay.turns.map(({ id, status }) => [id, status])).toEqual([['t-kept', 'interrupted']]);
-    const outline = new RolloutOutline(file);
+    const outline = new RolloutOutline(file, blobs());
     await outline.extend();
     expect(await outline.load(['t-kept'])).toEqual(replay.turns);
   });
@@ -169,8 +176,35 @@ describe('the record', () => {
       { type: 'turnStarted', turnId: 't', startedAt: 5 },
       { type: 'item', turnId: 't', item: userItem('u', 'go') },
     ]);
-    const replay = await replayRollout(file);
+    const replay = await replayRollout(file, blobs());
     expect([replay.history.map(({ item }) => item), replay.turns[0].items]).toEqual([[said('go')], [userItem('u', 'go')]]);
+  });
+
+  it('[recovery.window] how full the window is follows from the last request of the thread, and from nothing once the history was replaced', async () => {
+    const counts = (totalTokens: number) =>
+      ({
+        totalTokens,
+        inputTokens: totalTokens,
+        cachedInputTokens: 0,
+        cacheWriteInputTokens: 0,
+        outputTokens: 0,
+        reasoningOutputTokens: 0,
+      }) as const;
+    const usage = (last: number, total: number, more: { aside?: true } = {}): RolloutLine => ({
+      type: 'usage',
+      usage: { total: counts(total), last: counts(last), modelContextWindow: 1_000 },
+      ...more,
+    });
+    const compacted: RolloutLine = { type: 'compacted', items: [{ origin: 'user', item: said('go') }] };
+    const standing = async (...lines: RolloutLine[]) => {
+      const { windowTokens, usage: spent } = await replayRollout(write(lines), blobs());
+      return [windowTokens, spent?.total.totalTokens];
+    };
+    expect(await standing(usage(90, 90))).toEqual([90, 90]);
+    expect(await standing(usage(90, 90), usage(5, 95, { aside: true }))).toEqual([90, 95]);
+    expect(await standing(usage(90, 90), compacted)).toEqual([0, 90]);
+    expect(await standing(usage(90, 90), compacted, usage(5, 95, { aside: true }))).toEqual([0, 95]);
+    expect(await standing(usage(90, 90), compacted, usage(20, 115))).toEqual([20, 115]);
   });
 
   it('[recovery.outline] turns read by their places are the turns that a whole reading gives, also while the file grows and after a revert', async () => {
@@ -181,13 +215,16 @@ describe('the record', () => {
       { type: 'turnCompleted', turnId: id, status: 'completed', error: null, completedAt: 6, durationMs: 1 },
     ];
     const file = write([...turn('a'), ...turn('b'), ...turn('c')]);
-    const outline = new RolloutOutline(file);
+    const outline = new RolloutOutline(file, blobs());
     await outline.extend();
-    expect(await outline.load(['c', 'a'])).toEqual([(await replayRollout(file)).turns[2], (await replayRollout(file)).turns[0]]);
+    expect(await outline.load(['c', 'a'])).toEqual([
+      (await replayRollout(file, blobs())).turns[2],
+      (await replayRollout(file, blobs())).turns[0],
+    ]);
     const more = [{ type: 'reverted', beforeTurnId: 'b' } as RolloutLine, ...turn('d')];
     fs.appendFileSync(file, more.map((line) => `${JSON.stringify({ timestamp: '2026-01-02T03:04:05.000Z', ...line })}\n`).join(''));
     await outline.extend();
     expect(outline.turnIds).toEqual(['a', 'd']);
-    expect(await outline.load(['a', 'd'])).toEqual((await replayRollout(file)).turns);
+    expect(await outline.load(['a', 'd'])).toEqual((await replayRollout(file, blobs())).turns);
   });
 });

@@ -59,6 +59,21 @@ describe('requests', () => {
     expect(client.text).not.toContain('jsonrpc');
   });
 
+  it('[wire.answer-size] an answer that is too large to be sent is refused with what to ask instead, and the connection goes on', async () => {
+    const { client, ends } = serve(
+      { large: () => 'x'.repeat(3_500), larger: () => ({ toJSON: () => 'x'.repeat(2 ** 30) }) },
+      {},
+      { maxWaitingBytes: 4_000 },
+    );
+    for (const [id, method] of ['large', 'larger', 'echo'].entries()) client.send({ id, method, params: {} });
+    const [first, second, third] = await client.messages(3);
+    const data = { reason: 'answer_too_large', max_chars: 3_000 };
+    const message = expect.stringMatching(/^the answer is too large: 3520 characters, at most 3000 are sent. Ask for less of it: in pages/);
+    expect(first).toEqual({ id: 0, error: { code: -32600, message, data: { ...data, actual_chars: 3_520 } } });
+    expect(second).toMatchObject({ id: 1, error: { code: -32600, data } });
+    expect([third, ends]).toEqual([{ id: 2, result: {} }, []]);
+  });
+
   it('[wire.errors] an RpcError is answered as it is; the text of any other throw stays in the log', async () => {
     const { client } = serve({
       bad: () => {

@@ -4,8 +4,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { ThreadItem } from '../../protocol/item.ts';
 import type { RolloutLine } from '../../protocol/rollout.ts';
-import { readRolloutLine } from '../../protocol/rollout.ts';
 import type { TurnRecord } from '../turn-record.ts';
+import type { BlobFolder } from './blobs.ts';
 import { type Chunk, eachLine, HeadReader, type LineHead, lineText, parsedHeadOf, secondsOf, timeAt } from './lines.ts';
 import { applyLine, emptyReplay, settle } from './replay.ts';
 
@@ -27,6 +27,7 @@ interface TurnPlace {
 
 export class RolloutOutline {
   readonly #file: string;
+  readonly #blobs: BlobFolder;
   readonly #heads = new HeadReader();
   #turns: TurnPlace[] = [];
   readonly #byId = new Map<string, TurnPlace>();
@@ -34,8 +35,9 @@ export class RolloutOutline {
   #scannedTo = 0;
   #lastHeard: string | null = null;
 
-  constructor(file: string) {
+  constructor(file: string, blobs: BlobFolder) {
     this.#file = file;
+    this.#blobs = blobs;
   }
 
   get turnIds(): readonly string[] {
@@ -132,7 +134,7 @@ export class RolloutOutline {
   #recordOf(lines: readonly string[]): TurnRecord | undefined {
     const state = emptyReplay();
     for (const line of lines) {
-      const reading = readRolloutLine(line);
+      const { reading } = this.#blobs.read(line);
       if (reading.type === 'line') applyLine(state, reading.line);
     }
     state.lastHeardAt = secondsOf(this.#lastHeard);
@@ -164,11 +166,11 @@ export class Outlines {
   /** By file, the least used first. */
   readonly #kept = new Map<string, Kept>();
 
-  async of(file: string): Promise<RolloutOutline> {
+  async of(file: string, blobs: BlobFolder): Promise<RolloutOutline> {
     const { size, mtimeMs } = await stat(file);
     const known = this.#kept.get(file);
     const unchanged = known?.size === size && known.mtimeMs === mtimeMs;
-    const outline = known && (unchanged || size > known.size) ? known.outline : new RolloutOutline(file);
+    const outline = known && (unchanged || size > known.size) ? known.outline : new RolloutOutline(file, blobs);
     if (!unchanged) await outline.extend();
     this.#kept.delete(file);
     this.#kept.set(file, { outline, size, mtimeMs });

@@ -1,8 +1,8 @@
 // A whole rollout from its file. Only what the model's history needs is parsed; what a client sees of the turns stays in the file until
 // someone looks at it, which for a long thread is most of it.
 import type { RolloutLine } from '../../protocol/rollout.ts';
-import { readRolloutLine } from '../../protocol/rollout.ts';
 import { deferItems } from '../turn-record.ts';
+import type { BlobFolder } from './blobs.ts';
 import { type Chunk, eachLine, HeadReader, type LineHead, lineText, secondsOf, timeAt } from './lines.ts';
 import { RolloutOutline } from './outline.ts';
 import { applyLine, emptyReplay, inputTaken, type ReplayedThread, settle, turnOf } from './replay.ts';
@@ -18,12 +18,14 @@ const WINDOW_BEGINS: ReadonlySet<string> = new Set<RolloutLine['type']>(['compac
 class RolloutReader {
   readonly state = emptyReplay();
   readonly outline: RolloutOutline;
+  readonly #blobs: BlobFolder;
   readonly #heads = new HeadReader();
   #heard: string | null = null;
   readonly #latest = new Map<string, string>();
 
-  constructor(file: string) {
-    this.outline = new RolloutOutline(file);
+  constructor(file: string, blobs: BlobFolder) {
+    this.outline = new RolloutOutline(file, blobs);
+    this.#blobs = blobs;
   }
 
   take(chunk: Chunk, start: number, end: number): void {
@@ -46,25 +48,39 @@ class RolloutReader {
   /** False when the line has to be read now. */
   #put({ type, turnId }: LineHead, chunk: Chunk, start: number, end: number): boolean {
     if (WINDOW_BEGINS.has(type)) this.#applyLatest();
-    if (LATEST.has(type)) this.#latest.set(type, lineText(chunk, start, end));
+    if (LATEST.has(type)) this.#putLatest(type, lineText(chunk, start, end));
     else if (DEFERRED.has(type) && turnId !== null)
       turnOf(this.state, turnId); // turns keep the order in which they are first heard of
     else return false;
     return true;
   }
 
+  /** What was spent aside says nothing of the window, so it does not stand for what does. */
+  #putLatest(type: string, text: string): void {
+    const kind = text.endsWith('"aside":true}') ? 'aside' : type;
+    this.#latest.delete(kind); // applied in the order of the last ones
+    this.#latest.set(kind, text);
+  }
+
   #read(text: string): RolloutLine | null {
     if (text.trim() === '') return null;
-    const reading = readRolloutLine(text);
+    const { reading, lost } = this.#blobs.read(text);
     if (reading.type === 'unreadable') this.state.skippedLines++;
     if (reading.type !== 'line') return null;
+    this.state.lostBlobs += lost;
     this.state.readLines++;
     this.#heard = reading.timestamp ?? this.#heard;
     return reading.line;
   }
 
+  #applyText(text: string): void {
+    const { reading } = this.#blobs.read(text);
+    if (reading.type === 'line') applyLine(this.state, reading.line);
+    else this.state.skippedLines++;
+  }
+
   #applyLatest(): void {
-    for (const text of this.#latest.values()) applyText(this.state, text);
+    for (const text of this.#latest.values()) this.#applyText(text);
     this.#latest.clear();
   }
 
@@ -84,20 +100,14 @@ class RolloutReader {
 
   /** A turn that did not end: what was said in it and not taken counts. */
   #readCutTurn(turnId: string): void {
-    for (const text of this.outline.linesOf(turnId)) applyText(this.state, text);
+    for (const text of this.outline.linesOf(turnId)) this.#applyText(text);
     for (const entry of this.state.history) if (entry.origin === 'user' && entry.turnId === turnId) inputTaken(this.state, turnId);
   }
 }
 
-function applyText(state: ReplayedThread, text: string): void {
-  const reading = readRolloutLine(text);
-  if (reading.type === 'line') applyLine(state, reading.line);
-  else state.skippedLines++;
-}
-
 /** Reads a whole rollout. Rejects only when the file cannot be read at all. */
-export async function replayRollout(file: string): Promise<ReplayedThread> {
-  const reader = new RolloutReader(file);
+export async function replayRollout(file: string, blobs: BlobFolder): Promise<ReplayedThread> {
+  const reader = new RolloutReader(file, blobs);
   const { to, torn } = await eachLine(file, 0, (chunk, start, end) => reader.take(chunk, start, end));
   reader.state.endsWhole = torn.length === 0;
   if (torn.length > 0) reader.take({ bytes: torn, text: torn.toString('latin1'), offset: to }, 0, torn.length);

@@ -64,6 +64,8 @@ export interface ReplayedThread {
   readLines: number;
   /** Lines that could not be read. */
   skippedLines: number;
+  /** Images of the history whose files are missing. */
+  lostBlobs: number;
   remains: Remains;
   /** The last line is whole; otherwise what is appended must begin on a fresh line. */
   endsWhole: boolean;
@@ -88,6 +90,7 @@ export const emptyReplay = (): ReplayedThread => ({
   lastHeardAt: null,
   readLines: 0,
   skippedLines: 0,
+  lostBlobs: 0,
   remains: { results: new Map(), placed: [], inputs: new Map(), questions: new Map(), items: [], turns: [] },
   endsWhole: true,
 });

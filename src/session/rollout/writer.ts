@@ -1,10 +1,12 @@
-// The one writer of a thread's rollout: lines are appended in order, batched per tick, each byte once. A write that fails is tried again
-// from the byte where it stopped, while the turn goes on; whoever listens is told when it begins to fail and when it works again.
+// The one writer of a thread's rollout: lines are appended in order, batched per tick, each byte once, and the data that a line names is
+// there before the line. A write that fails is tried again from the byte where it stopped, while the turn goes on; whoever listens is told
+// when it begins to fail and when it works again.
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../common/errors.ts';
 import { logger } from '../../common/log.ts';
 import type { RolloutLine } from '../../protocol/rollout.ts';
+import type { BlobFolder, StrippedLine } from './blobs.ts';
 
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 5_000;
@@ -25,19 +27,31 @@ export interface RolloutSink {
 export const nowhere: RolloutSink = { append: () => {}, flush: async () => {}, close: async () => {} };
 
 export interface WriterOptions {
+  /** Where images and other data of the lines go. */
+  blobs: BlobFolder;
   /** The file may end inside a line (a crash): the first write begins on a fresh one. */
   tornEnd: boolean;
   /** Called when writing begins to fail and when it works again. */
   onFault(message: string): void;
 }
 
+interface Batch {
+  /** Data of the lines, as far as it is not written. */
+  stripped: StrippedLine[];
+  /** From the first unwritten byte on: kept over failures, so that no byte is written twice. */
+  rest: Buffer;
+}
+
 export class RolloutWriter implements RolloutSink {
   readonly #file: string;
+  readonly #blobs: BlobFolder;
   readonly #onFault: (message: string) => void;
   /** Lines not yet given to a write; only the pump takes from it. */
   #waiting: string[] = [];
-  /** The batch that is being written, from its first unwritten byte on. Kept over failures, so that no byte is written twice. */
-  #batch: Buffer | null = null;
+  /** Data of these lines. */
+  #stripped: StrippedLine[] = [];
+  /** What is being written. */
+  #batch: Batch | null = null;
   /** The running pass over what waits, if any. Invariant: at most one. */
   #pump: Promise<void> | null = null;
   /** Set while the disk refuses: the next try. */
@@ -48,15 +62,18 @@ export class RolloutWriter implements RolloutSink {
   #failing = false;
   #closed = false;
 
-  constructor(file: string, { tornEnd, onFault }: WriterOptions) {
+  constructor(file: string, { blobs, tornEnd, onFault }: WriterOptions) {
     this.#file = file;
+    this.#blobs = blobs;
     this.#tornEnd = tornEnd;
     this.#onFault = onFault;
   }
 
   append(line: RolloutLine): void {
     if (this.#closed) return;
-    this.#waiting.push(JSON.stringify({ timestamp: new Date().toISOString(), ...line }));
+    const stripped = this.#blobs.strip(line);
+    if (stripped) this.#stripped.push(stripped);
+    this.#waiting.push(JSON.stringify({ timestamp: new Date().toISOString(), ...(stripped?.line ?? line) }));
     if (!this.#retry) this.#start();
   }
 
@@ -95,7 +112,8 @@ export class RolloutWriter implements RolloutSink {
       this.#batch ??= this.#nextBatch();
       if (!this.#batch) return;
       try {
-        await this.#write(this.#batch);
+        await this.#writeData(this.#batch);
+        await this.#writeLines(this.#batch);
       } catch (error) {
         this.#failed(error);
         return;
@@ -105,7 +123,7 @@ export class RolloutWriter implements RolloutSink {
     }
   }
 
-  #nextBatch(): Buffer | null {
+  #nextBatch(): Batch | null {
     if (this.#waiting.length === 0) return null;
     let chars = 0;
     let count = 0;
@@ -114,16 +132,25 @@ export class RolloutWriter implements RolloutSink {
     this.#waiting = count === this.#waiting.length ? [] : this.#waiting.slice(count);
     const fresh = this.#tornEnd ? '\n' : '';
     this.#tornEnd = false;
-    return Buffer.from(`${fresh}${lines.join('\n')}\n`);
+    // Those of lines that wait for a later batch among them: data may come long before its line.
+    const stripped = this.#stripped;
+    this.#stripped = [];
+    return { stripped, rest: Buffer.from(`${fresh}${lines.join('\n')}\n`) };
   }
 
-  async #write(batch: Buffer): Promise<void> {
+  async #writeData({ stripped }: Batch): Promise<void> {
+    for (let next = stripped.at(0); next; next = stripped.at(0)) {
+      await this.#blobs.write(next);
+      this.#blobs.release(next);
+      stripped.shift();
+    }
+  }
+
+  async #writeLines(batch: Batch): Promise<void> {
     this.#handle ??= await this.#open();
-    let rest = batch;
-    while (rest.length > 0) {
-      const { bytesWritten } = await this.#handle.write(rest);
-      rest = rest.subarray(bytesWritten);
-      this.#batch = rest;
+    while (batch.rest.length > 0) {
+      const { bytesWritten } = await this.#handle.write(batch.rest);
+      batch.rest = batch.rest.subarray(bytesWritten);
     }
   }
 
