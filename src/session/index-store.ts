@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Database, Statement } from 'libsql';
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
-import type { StoredThread } from './rollout/summary.ts';
+import type { FileState, StoredThread } from './rollout/summary.ts';
 import { searchable, sourceKindOf, type ThreadQuery } from './thread-query.ts';
 
 /** Raised with every change of the tables: an index of another version is thrown away. */
@@ -31,12 +31,6 @@ PRAGMA user_version = ${VERSION};
 const PUT = `INSERT OR REPLACE INTO threads
   (id, dir, file, archived, size, mtime, created, updated, turns, cwd, model, provider, kind, originator, parent, preview, name, hay, meta)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-/** The state of a file that a row tells of. */
-export interface FileState {
-  size: number;
-  mtimeMs: number;
-}
 
 export interface IndexedThread extends FileState {
   /** Null for a file that holds no thread. */

@@ -1,12 +1,14 @@
-// Threads on disk: which exist, what a list shows of them, and where they lie. Pages come from the index, brought up to date first by what
-// can have changed: folders with other names in them, threads that are or were held, and the rows of the page itself.
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+// Threads on disk: which exist, what a list shows of them, and where they lie. The newest ones are found by their names alone. All other
+// pages come from the index, brought up to date first by what can have changed: folders with other names in them, threads that are or were
+// held, and the rows of the page itself.
+import { statSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
-import { inParallel } from './in-parallel.ts';
-import { type FileState, ThreadIndex } from './index-store.ts';
+import { ThreadIndex } from './index-store.ts';
 import { BlobFolder } from './rollout/blobs.ts';
+import { byName, NotByName } from './rollout/by-name.ts';
 import { changedThreads, forgetLock } from './rollout/lock.ts';
 import {
   archivedPath,
@@ -18,25 +20,39 @@ import {
   type StoredFile,
   unarchivedPath,
 } from './rollout/paths.ts';
-import { readSummary, type StoredThread } from './rollout/summary.ts';
+import { inSlices } from './rollout/slices.ts';
+import { type FileState, readSummary, type StoredThread } from './rollout/summary.ts';
 import { type Listed, matchesQuery, pageOfThreads, type ThreadQuery } from './thread-query.ts';
 
 export type { StoredThread } from './rollout/summary.ts';
 
 /** A folder's time of change counts only when it lies this far back: within one tick of the clock more names may come. */
 const SETTLED_MS = 100;
-/** Files that are opened at once. */
-const READERS = 16;
+/** Files that are looked at before it is asked whether they are enough. */
+const AT_ONCE = 16;
+/** Threads that are looked at for each one that a page shows, before the index is asked. */
+const MAX_LOOKS = 4;
 /** A page whose rows keep changing is given as it is after this many looks. */
 const LOOKS = 3;
 
-async function stateOf(file: string): Promise<FileState | null> {
+/** Null for what is gone since its name was read, or not readable: no list fails for it. */
+function stateOf(file: string): FileState | null {
   try {
-    const found = await stat(file);
+    const found = statSync(file);
     return found.isFile() ? { size: found.size, mtimeMs: found.mtimeMs } : null;
   } catch {
-    return null; // gone since its name was read, or not readable: no list fails for it
+    return null;
   }
+}
+
+/** The next ones, fewer at the end. */
+function taken<T>(from: Iterator<T>, count: number): T[] {
+  const some: T[] = [];
+  for (let next = from.next(); !next.done; next = from.next()) {
+    some.push(next.value);
+    if (some.length === count) break;
+  }
+  return some;
 }
 
 export const listedOf = (stored: StoredThread): Listed => ({
@@ -81,8 +97,34 @@ export class ThreadStore {
 
   /** Threads with a turn, in the order asked for. */
   async page(query: ThreadQuery): Promise<{ page: StoredThread[]; more: boolean }> {
+    const named = await this.#namedPage(query);
+    if (named) return named;
     const index = await this.freshIndex();
     return index ? this.#indexedPage(index, query) : this.#scannedPage(query);
+  }
+
+  /** A page by the time of making, from the files that it shows; null when names do not tell it, or few of the threads are asked for. */
+  async #namedPage(query: ThreadQuery): Promise<{ page: StoredThread[]; more: boolean } | null> {
+    if (query.sortKey !== 'createdAt' || query.term !== null || query.parentThreadId !== null || query.included) return null;
+    const wanted = query.limit + 1;
+    const found: StoredThread[] = [];
+    let looked = 0;
+    try {
+      const files = byName(this.#home, query);
+      for (;;) {
+        const next = taken(files, Math.max(wanted - found.length, AT_ONCE));
+        const read = await inSlices(next, readSummary);
+        for (const { thread } of read.filter((one) => one !== null))
+          if (thread && thread.turns > 0 && matchesQuery(listedOf(thread), query)) found.push(thread);
+        looked += next.length;
+        if (found.length >= wanted || next.length === 0) break;
+        if (looked > MAX_LOOKS * wanted) return null;
+      }
+    } catch (error) {
+      if (error instanceof NotByName) return null;
+      throw error;
+    }
+    return { page: found.slice(0, query.limit), more: found.length > query.limit };
   }
 
   async #indexedPage(index: ThreadIndex, query: ThreadQuery): Promise<{ page: StoredThread[]; more: boolean }> {
@@ -99,13 +141,13 @@ export class ThreadStore {
 
   /** How many files of threads there are, archived ones among them. */
   async count(): Promise<number> {
-    return (await findRollouts(this.#home)).length;
+    return findRollouts(this.#home).length;
   }
 
   /** Without an index every file is looked at. */
   async #scannedPage(query: ThreadQuery): Promise<{ page: StoredThread[]; more: boolean }> {
-    const files = (await findRollouts(this.#home)).filter(({ archived }) => archived === query.archived);
-    const found = (await inParallel(READERS, files, (file) => this.summaryOf(file))).filter((thread) => thread !== null);
+    const files = findRollouts(this.#home).filter(({ archived }) => archived === query.archived);
+    const found = (await inSlices(files, readSummary)).map((read) => read?.thread).filter((thread) => !!thread);
     const threads = found.filter((thread) => thread.turns > 0).map((thread) => ({ ...listedOf(thread), thread }));
     const { page, more } = pageOfThreads(
       threads.filter((thread) => matchesQuery(thread, query)),
@@ -115,24 +157,24 @@ export class ThreadStore {
   }
 
   async #update(index: ThreadIndex): Promise<void> {
-    const [folders, changed] = await Promise.all([rolloutFolders(this.#home), changedThreads(this.#home)]);
+    const folders = rolloutFolders(this.#home);
+    const changed = changedThreads(this.#home);
     const known = index.folders();
     const present = new Set(folders.map(({ dir }) => dir));
     for (const dir of known.keys()) if (!present.has(dir)) index.folderGone(dir);
-    const times = await Promise.all(folders.map(({ dir }) => folderTime(dir)));
-    for (const [i, folder] of folders.entries()) {
-      const time = times[i];
+    for (const folder of folders) {
+      const time = folderTime(folder.dir);
       if (time !== null && time !== known.get(folder.dir)) await this.#readFolder(index, folder, time);
     }
-    await Promise.all(changed.map(({ seen }) => seen()));
+    for (const { seen } of changed) seen();
     await this.#reread(index, index.states(changed.map(({ threadId }) => threadId)));
   }
 
   async #readFolder(index: ThreadIndex, folder: RolloutFolder, time: number): Promise<void> {
-    const files = await rolloutsIn(folder);
+    const files = rolloutsIn(folder);
     const known = index.filesIn(folder.dir);
     const fresh = files.filter(({ file }) => !known.delete(file));
-    const read = await inParallel(READERS, fresh, async (stored) => ({ stored, state: await this.#read(stored) }));
+    const read = await inSlices(fresh, (stored) => ({ stored, state: readSummary(stored) }));
     index.change(() => {
       // Removed first: a file that was moved here is known under its old place.
       for (const threadId of known.values()) index.remove(threadId);
@@ -141,18 +183,11 @@ export class ThreadStore {
     });
   }
 
-  async #read(stored: StoredFile): Promise<(FileState & { thread: StoredThread | null }) | null> {
-    const state = await stateOf(stored.file);
-    if (!state) return null;
-    const thread = await readSummary(stored, state).catch(() => null);
-    return { ...state, thread };
-  }
-
   /** Looks whether files are as their rows say, and puts right what is not. True when something was wrong. */
   async #reread(index: ThreadIndex, rows: readonly (StoredFile & FileState)[]): Promise<boolean> {
-    const found = await inParallel(READERS, rows, async (row) => ({ row, state: await stateOf(row.file) }));
+    const found = await inSlices(rows, (row) => ({ row, state: stateOf(row.file) }));
     const wrong = found.filter(({ row, state }) => state?.size !== row.size || state.mtimeMs !== row.mtimeMs);
-    const read = await inParallel(READERS, wrong, async ({ row }) => ({ row, read: await this.#read(row) }));
+    const read = await inSlices(wrong, ({ row }) => ({ row, read: readSummary(row) }));
     if (read.length === 0) return false;
     index.change(() => {
       for (const { row, read: now } of read) {
@@ -166,12 +201,12 @@ export class ThreadStore {
 
   /** The file of a thread, wherever it lies. */
   async find(threadId: string): Promise<StoredFile | null> {
-    return guessRollout(this.#home, threadId) ?? (await findRollouts(this.#home)).find((file) => file.threadId === threadId) ?? null;
+    return guessRollout(this.#home, threadId) ?? findRollouts(this.#home).find((file) => file.threadId === threadId) ?? null;
   }
 
   /** What a list shows of one thread, from its file. */
-  async summaryOf({ threadId, file, archived }: StoredFile): Promise<StoredThread | null> {
-    return (await this.#read({ threadId, file, archived }))?.thread ?? null;
+  summaryOf({ threadId, file, archived }: StoredFile): StoredThread | null {
+    return readSummary({ threadId, file, archived })?.thread ?? null;
   }
 
   async archive(stored: StoredFile): Promise<string> {
@@ -216,9 +251,9 @@ export class ThreadStore {
   }
 }
 
-async function folderTime(dir: string): Promise<number | null> {
+function folderTime(dir: string): number | null {
   try {
-    return (await stat(dir)).mtimeMs;
+    return statSync(dir).mtimeMs;
   } catch {
     return null;
   }

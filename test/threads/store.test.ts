@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lockThread } from '../../src/session/rollout/lock.ts';
 import { newRolloutPath } from '../../src/session/rollout/paths.ts';
@@ -136,10 +137,12 @@ describe.each(KINDS)('stored threads %s', (_kind, home) => {
     put(at, 1);
     put(at, 2);
     expect(await shown(store)).toEqual([2, 1, 0].map(idOf));
+    expect(await shown(store, { sortKey: 'updatedAt' })).toHaveLength(3);
     put(at, 1, { answer: 'something else', cwd: '/moved' });
-    expect(await shown(store, { cwds: ['/moved'] })).toEqual(seesAtOnce(at) ? [idOf(1)] : []);
-    await store.page(ALL); // a page puts its rows right
-    expect(await shown(store, { cwds: ['/moved'] })).toEqual([idOf(1)]);
+    const moved: Partial<ThreadQuery> = { cwds: ['/moved'], sortKey: 'updatedAt' };
+    expect(await shown(store, moved)).toEqual(seesAtOnce(at) ? [idOf(1)] : []);
+    await shown(store, { sortKey: 'updatedAt' }); // a page puts its rows right
+    expect(await shown(store, moved)).toEqual([idOf(1)]);
     await store.archive({ threadId: idOf(0), file: fileOf(at, 0), archived: false });
     expect([await shown(store), await shown(store, { archived: true })]).toEqual([[2, 1].map(idOf), [idOf(0)]]);
     fs.rmSync(fileOf(at, 2));
@@ -153,6 +156,54 @@ describe.each(KINDS)('stored threads %s', (_kind, home) => {
 /** Only the scan of the files sees at once what nobody announced. */
 const seesAtOnce = (home: string): boolean => fs.existsSync(path.join(home, 'index.sqlite', 'x'));
 
+describe('threads by their names', () => {
+  const query = fc.record({
+    archived: fc.boolean(),
+    descending: fc.boolean(),
+    limit: fc.integer({ min: 1, max: 9 }),
+    after: fc.option(fc.record({ at: fc.integer({ min: -3, max: 40 }).map((n) => START / 1000 + n * 20_000), id: fc.nat(40).map(idOf) })),
+    cwds: fc.option(fc.subarray(['/even', '/odd', '/none'])),
+    excluded: fc.option(fc.array(fc.nat(40).map(idOf))),
+  });
+
+  it('[threads.by-name] a page by the time of making is the same by names, by the index and by all files, over days and any place', async () => {
+    const homes = [newHome(), newHome(), withoutIndex(newHome())];
+    const at = (n: number) => n * 20_000; // some a day
+    for (const home of homes) {
+      for (let n = 0; n < 40; n++) put(home, at(n), { cwd: n % 2 ? '/odd' : '/even' });
+      for (let n = 3; n < 40; n += 7) await open(home).archive({ threadId: idOf(at(n)), file: fileOf(home, at(n)), archived: false });
+    }
+    // A thread of no day: names do not tell all in this home.
+    fs.mkdirSync(path.join(homes[1], 'sessions'), { recursive: true });
+    const lost = path.join(homes[1], 'sessions', path.basename(fileOf(homes[1], 99)));
+    put(homes[1], 99, { cwd: '/lost' });
+    fs.renameSync(fileOf(homes[1], 99), lost);
+    const [named, indexed, scanned] = homes.map(open);
+    expect(await shown(indexed, { cwds: ['/lost'] })).toEqual([idOf(99)]);
+    fs.writeFileSync(lost, '');
+    expect(await shown(named, { limit: 9 })).toHaveLength(9);
+    expect(fs.existsSync(path.join(homes[0], 'index.sqlite'))).toBe(false);
+    await fc.assert(
+      fc.asyncProperty(query, async (wanted) => {
+        const pages = await Promise.all([named, indexed, scanned].map((store) => store.page({ ...ALL, ...wanted })));
+        const [first, ...others] = pages.map(({ page, more }) => [
+          page.map(({ threadId, cwd, preview }) => [threadId, cwd, preview]),
+          more,
+        ]);
+        for (const other of others) expect(other).toEqual(first);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('[threads.by-name-place] a place of a foreign hand gives an empty page or a page, and no fault', async () => {
+    const home = newHome();
+    for (let n = 0; n < 3; n++) put(home, n);
+    for (const at of [Number.MAX_VALUE, -Number.MAX_VALUE, 8.64e12, -1, 0.5])
+      for (const id of ['', '../../x', '\0', 'z']) expect((await shown(open(home), { after: { at, id } })).length % 3).toBe(0);
+  });
+});
+
 describe('the index', () => {
   it('[threads.announced] a thread that another process held is looked at again, whatever page it is on', async () => {
     const home = newHome();
@@ -162,20 +213,20 @@ describe('the index', () => {
     expect(await shown(store, { term: 'question 0' })).toEqual([idOf(0)]);
     const lock = lockThread(home, idOf(0));
     put(home, 0, { cwd: '/changed' });
-    expect(await shown(store, { cwds: ['/changed'] })).toEqual([idOf(0)]);
+    expect(await shown(store, { cwds: ['/changed'], sortKey: 'updatedAt' })).toEqual([idOf(0)]);
     put(home, 0, { cwd: '/again' });
     if (lock.ok) lock.release();
-    expect(await shown(store, { cwds: ['/again'] })).toEqual([idOf(0)]);
+    expect(await shown(store, { cwds: ['/again'], sortKey: 'updatedAt' })).toEqual([idOf(0)]);
   });
 
   it('[threads.index-damaged] is made anew when its file is damaged or gone', async () => {
     const home = newHome();
     put(home, 0);
     fs.writeFileSync(path.join(home, 'index.sqlite'), 'this is no database, and long enough to be looked at as one'.repeat(50));
-    expect(await shown(open(home))).toEqual([idOf(0)]);
+    expect(await shown(open(home), { sortKey: 'updatedAt' })).toEqual([idOf(0)]);
     for (const store of stores.splice(0)) await store.close();
     for (const name of fs.readdirSync(home)) if (name.startsWith('index.sqlite')) fs.rmSync(path.join(home, name));
-    expect(await shown(open(home))).toEqual([idOf(0)]);
+    expect(await shown(open(home), { sortKey: 'updatedAt' })).toEqual([idOf(0)]);
   });
 
   it('[threads.headless] a thread whose header is lost is still listed, by what its file is named', async () => {
@@ -192,7 +243,7 @@ describe('the index', () => {
     const home = newHome();
     for (let n = 0; n < 30; n++) put(home, n);
     const [a, b] = [open(home), open(home)];
-    const both = await Promise.all([shown(a), shown(b), shown(a), shown(b)]);
+    const both = await Promise.all([a, b, a, b].map((store) => shown(store, { sortKey: 'updatedAt' })));
     for (const one of both) expect(one).toHaveLength(30);
   });
 

@@ -222,6 +222,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
       if (gitInfo) {
         thread.state.gitInfo = { ...thread.state.gitInfo, ...gitInfo };
         thread.log.append({ type: 'gitInfo', gitInfo: thread.state.gitInfo });
+        thread.log.summary();
       }
       threads.listenersChanged([threadId]);
       return { thread: thread.view() };

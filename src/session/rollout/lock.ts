@@ -1,9 +1,9 @@
 // One daemon writes a thread at a time. The lock is a file of the thread's name under locks/ that says who owns it; a dead owner's lock
 // is taken over. What lies in that folder also tells an index which threads may have changed: held ones, and those let go since.
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { systemCode } from '../../common/errors.ts';
+import { namesIn } from './paths.ts';
 
 interface Owner {
   pid: number;
@@ -110,18 +110,14 @@ export function forgetLock(home: string, threadId: string): void {
 }
 
 /** Threads that are held, or were let go and not looked at since. */
-export async function changedThreads(home: string): Promise<{ threadId: string; seen(): Promise<void> }[]> {
-  let names: string[];
-  try {
-    names = await readdir(folderOf(home));
-  } catch {
-    return [];
-  }
-  return names
+export function changedThreads(home: string): { threadId: string; seen(): void }[] {
+  return namesIn(folderOf(home))
     .filter((name) => name.endsWith(HELD) || name.endsWith(LET_GO))
     .map((name) => ({
       threadId: name.slice(0, name.lastIndexOf('.')),
       // A lock stays: its thread goes on changing, or its owner died and whoever loads it takes it over.
-      seen: async () => (name.endsWith(LET_GO) ? rm(path.join(folderOf(home), name), { force: true }) : undefined),
+      seen: () => {
+        if (name.endsWith(LET_GO)) rmSync(path.join(folderOf(home), name), { force: true });
+      },
     }));
 }

@@ -1,6 +1,5 @@
 // Where rollouts lie: sessions/YYYY/MM/DD/rollout-<time>-<thread id>.jsonl under the home, archived ones flat in archived_sessions.
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 export const SESSIONS = 'sessions';
@@ -46,9 +45,9 @@ export interface RolloutFolder {
   archived: boolean;
 }
 
-async function subfolders(dir: string): Promise<string[]> {
+function subfolders(dir: string): string[] {
   try {
-    const entries = await readdir(dir, { withFileTypes: true });
+    const entries = readdirSync(dir, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => path.join(dir, entry.name));
   } catch {
     return [];
@@ -56,26 +55,29 @@ async function subfolders(dir: string): Promise<string[]> {
 }
 
 /** Every folder of a home that may hold rollouts: those of the days and those above them, and the archive. */
-export async function rolloutFolders(home: string): Promise<RolloutFolder[]> {
+export function rolloutFolders(home: string): RolloutFolder[] {
   let level = [path.join(home, SESSIONS)];
   const dirs = [...level];
   for (let depth = 0; depth < 3; depth++) {
-    level = (await Promise.all(level.map(subfolders))).flat();
+    level = level.flatMap(subfolders);
     dirs.push(...level);
   }
   return [...dirs.map((dir) => ({ dir, archived: false })), { dir: path.join(home, ARCHIVED), archived: true }];
 }
 
-/** The rollouts that lie in a folder, by name: no file is opened. */
-export async function rolloutsIn({ dir, archived }: RolloutFolder): Promise<StoredFile[]> {
-  let names: string[];
+/** Empty for a folder that cannot be read. */
+export function namesIn(dir: string): string[] {
   try {
-    names = await readdir(dir);
+    return readdirSync(dir);
   } catch {
     return [];
   }
+}
+
+/** The rollouts that lie in a folder, by name: no file is opened. */
+export function rolloutsIn({ dir, archived }: RolloutFolder): StoredFile[] {
   const found: StoredFile[] = [];
-  for (const name of names) {
+  for (const name of namesIn(dir)) {
     const threadId = threadIdOf(name);
     if (threadId) found.push({ threadId, file: path.join(dir, name), archived });
   }
@@ -83,10 +85,7 @@ export async function rolloutsIn({ dir, archived }: RolloutFolder): Promise<Stor
 }
 
 /** Every rollout under a home. */
-export async function findRollouts(home: string): Promise<StoredFile[]> {
-  const folders = await rolloutFolders(home);
-  return (await Promise.all(folders.map(rolloutsIn))).flat();
-}
+export const findRollouts = (home: string): StoredFile[] => rolloutFolders(home).flatMap(rolloutsIn);
 
 /** Ids hold the time of their making, and so does the name of the file: found without reading a folder, or null. */
 export function guessRollout(home: string, threadId: string): StoredFile | null {

@@ -1,5 +1,5 @@
 // What a list shows of a stored thread, read from the two ends of its file: no list reads whole files.
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type MetaLine, ROLLOUT_VERSION, type RolloutLine, readRolloutLine } from '../../protocol/rollout.ts';
 import type { GitInfo } from '../../protocol/thread.ts';
 import { previewOf } from '../thread-view.ts';
@@ -18,22 +18,23 @@ export interface StoredThread extends StoredFile {
   external: boolean;
 }
 
+/** What is read of each end at first: header and settings, and the lines since the last summary. */
+const FIRST_BYTES = 8 * 1024;
 const END_BYTES = 64 * 1024;
 
-async function readRange(handle: FileHandle, start: number, length: number): Promise<string> {
-  const buffer = Buffer.alloc(length);
-  const { bytesRead } = await handle.read(buffer, 0, length, start);
-  return buffer.toString('utf8', 0, bytesRead);
+function readRange(file: number, start: number, length: number): string {
+  const buffer = Buffer.allocUnsafe(length);
+  return buffer.toString('utf8', 0, readSync(file, buffer, 0, length, start));
 }
 
-function linesOf(text: string): RolloutLine[] {
-  const lines: RolloutLine[] = [];
-  for (const part of text.split('\n')) {
-    if (part === '') continue;
-    const reading = readRolloutLine(part);
-    if (reading.type === 'line') lines.push(reading.line);
+function parsed(lines: readonly string[]): RolloutLine[] {
+  const read: RolloutLine[] = [];
+  for (const text of lines) {
+    if (text === '') continue;
+    const reading = readRolloutLine(text);
+    if (reading.type === 'line') read.push(reading.line);
   }
-  return lines;
+  return read;
 }
 
 interface Ends {
@@ -41,15 +42,22 @@ interface Ends {
   tail: RolloutLine[];
 }
 
-async function readEnds(file: string, size: number): Promise<Ends> {
-  const handle = await open(file, 'r');
-  try {
-    const head = linesOf(await readRange(handle, 0, Math.min(size, END_BYTES)));
-    if (size <= END_BYTES) return { head, tail: head };
-    return { head, tail: linesOf(await readRange(handle, Math.max(0, size - END_BYTES), END_BYTES)) };
-  } finally {
-    await handle.close();
-  }
+/** The summary of a record and what is behind it say all, where the header is at hand; null when it takes more to tell. */
+function quickEnds(head: string, tail: string): Ends | null {
+  const lines = tail.split('\n');
+  const at = lines.findLastIndex((text) => text.includes('"type":"summary"'));
+  const first = parsed([head.slice(0, head.indexOf('\n'))]);
+  const last = at < 0 ? [] : parsed(lines.slice(at));
+  return first[0]?.type === 'meta' && last[0]?.type === 'summary' ? { head: first, tail: last } : null;
+}
+
+function readEnds(file: number, size: number): Ends {
+  const begin = readRange(file, 0, Math.min(size, FIRST_BYTES));
+  const quick = quickEnds(begin, size <= FIRST_BYTES ? begin : readRange(file, size - FIRST_BYTES, FIRST_BYTES));
+  if (quick) return quick;
+  const head = parsed(readRange(file, 0, Math.min(size, END_BYTES)).split('\n'));
+  if (size <= END_BYTES) return { head, tail: head };
+  return { head, tail: parsed(readRange(file, size - END_BYTES, END_BYTES).split('\n')) };
 }
 
 function firstText(lines: readonly RolloutLine[]): string {
@@ -59,6 +67,12 @@ function firstText(lines: readonly RolloutLine[]): string {
     if (text?.type === 'text') return previewOf(text.text);
   }
   return '';
+}
+
+/** What was said of it last, where that was after the summary. */
+function gitInfoOf(tail: readonly RolloutLine[]): GitInfo | null {
+  const last = tail.findLast((line) => line.type === 'gitInfo' || line.type === 'summary');
+  return last?.type === 'gitInfo' ? (last.gitInfo as GitInfo | null) : null;
 }
 
 /** The header of a thread that has lost it: what its file's name tells. */
@@ -75,13 +89,35 @@ export const lostMeta = (stored: StoredFile): MetaLine => ({
   config: null,
 });
 
-/** Null for a file without a single readable line. */
-export async function readSummary(stored: StoredFile, { size, mtimeMs }: { size: number; mtimeMs: number }): Promise<StoredThread | null> {
-  if (size === 0) return null;
-  const { head, tail } = await readEnds(stored.file, size);
+/** The state of a file that a summary tells of. */
+export interface FileState {
+  size: number;
+  mtimeMs: number;
+}
+
+/** Null for a file that is gone, or is none. `thread` is null where it has not a single readable line. */
+export function readSummary(stored: StoredFile): (FileState & { thread: StoredThread | null }) | null {
+  let file: number | null = null;
+  let state: FileState | null = null;
+  try {
+    // Opening a pipe could wait for ever.
+    file = openSync(stored.file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const found = fstatSync(file);
+    if (!found.isFile()) return null;
+    state = { size: found.size, mtimeMs: found.mtimeMs };
+    return { ...state, thread: state.size === 0 ? null : threadOf(stored, readEnds(file, state.size), state) };
+  } catch {
+    return state && { ...state, thread: null }; // gone since its name was read, or not readable: no list fails for it
+  } finally {
+    if (file !== null) closeSync(file);
+  }
+}
+
+function threadOf(stored: StoredFile, { head, tail }: Ends, { mtimeMs }: FileState): StoredThread | null {
   if (head.length === 0) return null;
   const found = head.find((line) => line.type === 'meta');
-  const meta = found?.id === stored.threadId ? found : { ...(found ?? lostMeta(stored)), id: stored.threadId };
+  // The name of the file says which thread it is, and of when.
+  const meta = { ...(found ?? lostMeta(stored)), id: stored.threadId, createdAt: createdAtOf(stored.file) || (found?.createdAt ?? 0) };
   const summary = tail.findLast((line) => line.type === 'summary') ?? head.findLast((line) => line.type === 'summary');
   const settings = (head.find((line) => line.type === 'settings')?.settings ?? {}) as {
     cwd?: string;
@@ -100,7 +136,7 @@ export async function readSummary(stored: StoredFile, { size, mtimeMs }: { size:
     model: summary?.model ?? settings.model ?? null,
     modelProvider: summary?.modelProvider ?? settings.modelProvider ?? '',
     turns: Math.max(summary?.turns ?? 0, started ? 1 : 0),
-    gitInfo: (summary?.gitInfo as GitInfo | undefined) ?? null,
+    gitInfo: gitInfoOf(tail) ?? (summary?.gitInfo as GitInfo | undefined) ?? null,
     external: summary?.external ?? false,
   };
 }
