@@ -23,13 +23,17 @@ async function groupsFor(parts, staging) {
   if (values['no-warm-up']) return { groups: withoutRun, outcome: 'not warmed up' };
   try {
     writeFiles(staging, await link(parts, new Map(), root));
-    const { start, turn, stored, problem } = await observe(staging);
-    const early = new Set([...start, ...turn, ...stored]);
+    const { start, more, problem } = await observe(staging);
+    const early = new Set([...start, ...Object.values(more).flat()]);
     // Packages that neither needs stay on their own, as few of them are ever used together.
     const rest = [...parts.texts.keys()].filter((name) => !early.has(name) && !parts.packages.has(name));
-    const files = { 'main.cjs': start, 'turn.cjs': turn, 'stored.cjs': stored, 'rest.cjs': rest.sort() };
-    const groups = Object.entries(files).filter(([, names]) => names.length > 0);
-    const inTurn = problem ? `not all of it: ${problem}` : `${turn.length} more in a turn, ${stored.length} for stored threads`;
+    const files = { main: start, ...more, rest: rest.sort() };
+    const groups = Object.entries(files).flatMap(([name, names]) => (names.length > 0 ? [[`${name}.cjs`, names]] : []));
+    const inTurn = problem
+      ? `not all of it: ${problem}`
+      : Object.entries(more)
+          .map(([name, names]) => `${names.length} for ${name}`)
+          .join(', ');
     return { groups: new Map(groups), outcome: `warmed up: ${start.length} parts at start, ${inTurn}` };
   } catch (error) {
     return { groups: withoutRun, outcome: `not warmed up: ${error.message}` };

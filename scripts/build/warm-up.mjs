@@ -7,6 +7,7 @@ import path from 'node:path';
 import vm from 'node:vm';
 import { openDaemon } from '../lib/daemon.mjs';
 import { callItem, messageItem, startModelServer } from '../lib/model-server.mjs';
+import { writeShortThreads } from '../lib/records.mjs';
 
 // V8 takes a cache only under the flags that it was made with, and loading the grammar of commands changes them for good.
 const CACHE_WRITER = `
@@ -40,16 +41,18 @@ const refused = fs.readdirSync('.').filter((name) => name.endsWith('.cjs')).filt
 console.log(refused.join(' '));
 `;
 
+/** What a session goes through behind the handshake: each step's parts become a file. */
+const LATER = ['list', 'turn', 'stored'];
+
 /** What a frontend does with threads of earlier days. */
 async function useStored(daemon, threadId) {
   await daemon.request('thread/archive', { threadId }); // unloads it
   await daemon.request('thread/unarchive', { threadId });
-  await daemon.request('thread/list', {});
   await daemon.request('thread/turns/list', { threadId });
   await daemon.request('thread/resume', { threadId, excludeTurns: true });
 }
 
-/** Plays a session against a program made of `source`; `step` is called after the handshake, the turn and the use of stored threads. */
+/** Plays a session against a program made of `source`; `step` is called after the handshake, a list, a turn and the use of stored threads. */
 async function play(folder, source, { turn, step = () => {} }) {
   const program = path.join(folder, 'warm-up.js');
   fs.writeFileSync(program, source);
@@ -57,11 +60,14 @@ async function play(folder, source, { turn, step = () => {} }) {
   // One command on the way, as in nearly every turn.
   const script = (step) => [step === 0 ? callItem('exec_command', { cmd: 'true' }) : messageItem('Ready to work.')];
   const model = await startModelServer(script);
+  writeShortThreads(home, home, 1); // a list is to show one
   const daemon = openDaemon({ command: [process.execPath, program, 'app-server'], home, cwd: home, model, limitMs: 15_000 });
   try {
     await daemon.initialize();
     step('start');
     if (turn) {
+      await daemon.request('thread/list', {});
+      step('list');
       const threadId = await daemon.startThread();
       await daemon.runTurn(threadId, 'warm up');
       step('turn');
@@ -77,8 +83,8 @@ async function play(folder, source, { turn, step = () => {} }) {
 }
 
 /**
- * Which parts of a build of single parts are loaded when the handshake is answered, which more when a turn has ended, and which more when
- * stored threads were used. What fails leaves its list empty and says why in `problem`; a handshake that fails is an error.
+ * Which parts of a build of single parts are loaded when the handshake is answered, and which more in each of the `LATER` steps. What fails
+ * leaves its list empty and says why in `problem`; a handshake that fails is an error.
  */
 export async function observe(folder) {
   const file = path.join(folder, 'loaded');
@@ -95,9 +101,13 @@ export async function observe(folder) {
   } finally {
     fs.rmSync(file, { force: true });
   }
-  const { start, turn = start, stored = turn } = seen;
-  const more = (now, before) => now.filter((name) => !before.includes(name));
-  return { start, turn: more(turn, start), stored: more(stored, turn), problem };
+  const before = new Set(seen.start);
+  const more = {};
+  for (const name of LATER) {
+    more[name] = (seen[name] ?? []).filter((part) => !before.has(part));
+    for (const part of more[name]) before.add(part);
+  }
+  return { start: seen.start, more, problem };
 }
 
 /** Caches for the files without one, from compiling alone: functions are then compiled when they first run, as always. */

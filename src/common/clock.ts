@@ -2,8 +2,11 @@
 
 export const nowMs = (): number => Date.now();
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
-/** Monotonic milliseconds; only differences mean anything. */
-export const monotonicMs = (): number => performance.now();
+/** Monotonic milliseconds; only differences mean anything. Not of `performance`: the first look at that one loads a part of node. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1e6;
+}
 
 /** As long as a timer goes. A longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -55,7 +55,7 @@ const DRAIN_MS = 600;
 const CHILD_GRACE_MS = 400;
 const FLUSH_MS = 500;
 /** After the handshake. */
-const WARNINGS_AFTER_MS = 20;
+const WARNINGS_AFTER_MS = 250;
 /** Nothing may hold the exit longer than this. */
 const SHUTDOWN_MS = 1_800;
 

@@ -1,4 +1,4 @@
-// Stored threads for the benchmarks, written as the daemon writes them: many short ones, or one long one.
+// Stored threads for benchmarks and warm-up, written as the daemon writes them: many short ones, or one long one.
 import fs from 'node:fs';
 import path from 'node:path';
 
