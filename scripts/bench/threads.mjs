@@ -1,7 +1,7 @@
 // Stored threads: what a list and a resume cost a daemon that was started just now.
 import { messageItem } from '../lib/model-server.mjs';
-import { elapsed, median, withDaemonIn, withHome } from './drive.mjs';
 import { writeLongThread, writeShortThreads } from '../lib/records.mjs';
+import { elapsed, median, withDaemonIn, withHome } from './drive.mjs';
 
 export const FIGURES = {
   listColdMs: { what: 'list page, 10 000 threads, first request of a daemon', unit: 'ms', most: 30 },
