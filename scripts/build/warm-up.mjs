@@ -61,7 +61,9 @@ async function play(folder, source, { turn, step = () => {} }) {
   const script = (step) => [step === 0 ? callItem('exec_command', { cmd: 'true' }) : messageItem('Ready to work.')];
   const model = await startModelServer(script);
   writeShortThreads(home, home, 1); // a list is to show one
-  const daemon = openDaemon({ command: [process.execPath, program, 'app-server'], home, cwd: home, model, limitMs: 15_000 });
+  // Not the user's login profile, which may take its time.
+  const env = { HOME: home };
+  const daemon = openDaemon({ command: [process.execPath, program, 'app-server'], home, cwd: home, model, env, limitMs: 15_000 });
   try {
     await daemon.initialize();
     step('start');

@@ -130,7 +130,7 @@ export class Daemon {
       setup: (cwd, thread) => setupThread(setup, cwd, thread),
     });
     this.#host = hostHandlers(this.#exec.forClients((cwd) => configFor(this.#source, cwd, null)));
-    this.#dispatcher = new Dispatcher(this.#handlers(options), this.#queue);
+    this.#dispatcher = new Dispatcher(this.#handlers(options), this.#queue, (threadId) => this.#threads.find(threadId)?.whole());
   }
 
   #handlers(options: DaemonOptions): Handlers {

@@ -42,13 +42,25 @@ function modern(params: unknown, client: ClientSession): unknown {
   return { ...params, approvalPolicy: 'on-request' };
 }
 
+/** What opens a thread, or puts it away, waits for no more of it than it needs. */
+const OPENS: ReadonlySet<string> = new Set<ClientRequestMethod>([
+  'thread/resume',
+  'thread/unsubscribe',
+  'thread/name/set',
+  'thread/archive',
+  'thread/delete',
+]);
+
 export class Dispatcher {
   readonly #handlers: Handlers;
   readonly #queue: RequestQueue;
+  readonly #ready: (threadId: string) => Promise<void> | undefined;
 
-  constructor(handlers: Handlers, queue: RequestQueue) {
+  /** `ready` resolves when a thread can serve requests. */
+  constructor(handlers: Handlers, queue: RequestQueue, ready: (threadId: string) => Promise<void> | undefined) {
     this.#handlers = handlers;
     this.#queue = queue;
+    this.#ready = ready;
   }
 
   /** Serves one request. Rejects with an RpcError, or with whatever a handler threw. */
@@ -62,6 +74,10 @@ export class Dispatcher {
     // The handshake is served at once, so that requests sent behind it find it done.
     if (spec.scope === 'connection') return handler(params as never, handlerContext);
     const threadId = spec.scope === 'thread' ? (params as Params).threadId : undefined;
-    return this.#queue.run(typeof threadId === 'string' ? threadId : undefined, async () => handler(params as never, handlerContext));
+    if (typeof threadId !== 'string') return this.#queue.run(undefined, async () => handler(params as never, handlerContext));
+    return this.#queue.run(threadId, async () => {
+      if (!OPENS.has(method)) await this.#ready(threadId);
+      return handler(params as never, handlerContext);
+    });
   }
 }

@@ -26,14 +26,20 @@ export function unknownOutcome(call: ResponseItem): ToolCallOutputItem | null {
 }
 
 export class History {
-  /** Written by append, replace and truncate only. */
-  #entries: HistoryEntry[];
+  /** Written by append and replace only; null while they are still only in the record. */
+  #own: HistoryEntry[] | null;
   /** Every call id that was ever in use here; a model that repeats one gets a new one. */
   readonly #callIds = new Set<string>();
 
-  constructor(entries: readonly HistoryEntry[] = []) {
-    this.#entries = [...entries];
-    this.#index();
+  /** `null`: the entries are read later, and given to `replace`. */
+  constructor(entries: readonly HistoryEntry[] | null = []) {
+    this.#own = entries && [...entries];
+    if (entries) this.#index();
+  }
+
+  get #entries(): HistoryEntry[] {
+    if (!this.#own) throw new Error('the history of this thread is not read yet');
+    return this.#own;
   }
 
   get entries(): readonly HistoryEntry[] {
@@ -51,7 +57,7 @@ export class History {
   }
 
   replace(entries: readonly HistoryEntry[]): void {
-    this.#entries = [...entries];
+    this.#own = [...entries];
     this.#index();
   }
 

@@ -4,7 +4,7 @@ import { isToolOutput, type ResponseItem, type ToolCallOutputItem } from '../pro
 import type { HistoryOrigin, RolloutLine } from '../protocol/rollout.ts';
 import type { BlobFolder } from './rollout/blobs.ts';
 import { nowhere, type RolloutSink, RolloutWriter } from './rollout/writer.ts';
-import type { ThreadState } from './thread-state.ts';
+import { type ThreadState, turnCount } from './thread-state.ts';
 import type { UserMessage } from './user-input.ts';
 
 export class ThreadLog implements RolloutSink {
@@ -71,7 +71,7 @@ export class ThreadLog implements RolloutSink {
   }
 
   summary(): void {
-    const { preview, name, updatedAt, settings, turns, gitInfo, external } = this.#state;
+    const { preview, name, updatedAt, settings, gitInfo, external } = this.#state;
     this.append({
       type: 'summary',
       preview,
@@ -80,7 +80,7 @@ export class ThreadLog implements RolloutSink {
       cwd: settings.cwd,
       model: settings.model,
       modelProvider: settings.modelProvider,
-      turns: turns.length,
+      turns: turnCount(this.#state),
       ...(gitInfo ? { gitInfo } : {}),
       ...(external ? { external } : {}),
     });

@@ -21,11 +21,13 @@ import { newRolloutPath, type StoredFile } from './rollout/paths.ts';
 import { replayRollout } from './rollout/reader.ts';
 import { recover } from './rollout/recovery.ts';
 import type { LostQuestion, ReplayedThread } from './rollout/replay.ts';
+import { skimRollout } from './rollout/skim.ts';
 import { lostMeta } from './rollout/summary.ts';
 import { checkPatch, patchSettings, type SettingsPatch, type ThreadSettings, withSandbox } from './settings.ts';
 import type { SkillScan } from './skills.ts';
 import { Thread } from './thread.ts';
-import { newState, stateFromReplay, type ThreadState } from './thread-state.ts';
+import { copyTurn, cutTurns } from './thread-fork.ts';
+import { newState, stateFromReplay, stateFromSkim, type ThreadState } from './thread-state.ts';
 import { ThreadStore } from './thread-store.ts';
 import type { ThreadToolsFactory } from './thread-tools.ts';
 import { World } from './world.ts';
@@ -60,6 +62,13 @@ export interface StartRequest {
   ephemeral: boolean;
   dynamicTools: readonly DynamicTool[];
   originator: string | null;
+}
+
+export interface ResumeOptions {
+  patch: SettingsPatch;
+  config: Record<string, unknown> | null;
+  /** The turns and the history of a long thread may be read afterwards: whoever needs them waits for `whole`. */
+  restLater?: boolean;
 }
 
 export class ThreadManager {
@@ -141,7 +150,9 @@ export class ThreadManager {
     const { id } = state.meta;
     const settled = () => this.#idle.touch(id);
     const blobs = this.store.blobsOf(id);
-    const thread = new Thread(state, { sink, frontends, models, tools, sandbox, artifacts, blobs, world, settled, release }, stored);
+    const readRest = (opened: Thread) => this.#readRest(opened);
+    const ports = { sink, frontends, models, tools, sandbox, artifacts, blobs, world, readRest, settled, release };
+    const thread = new Thread(state, ports, stored);
     this.#loaded.set(id, thread);
     // Its wait begins when whoever opened it listens, or has failed to.
     this.#idle.watch(id, config.thread_unload_delay_secs * 1000);
@@ -165,7 +176,13 @@ export class ThreadManager {
   }
 
   /** Loads a thread, or gives the loaded one. It is not let go as idle before `listenersChanged` is called for it. */
-  resume(threadId: string, options: { patch: SettingsPatch; config: Record<string, unknown> | null }): Promise<Thread> {
+  async resume(threadId: string, options: ResumeOptions): Promise<Thread> {
+    const thread = await this.#open(threadId, options);
+    if (!options.restLater) await thread.whole();
+    return thread;
+  }
+
+  #open(threadId: string, options: ResumeOptions): Promise<Thread> {
     return this.#locks.run(threadId, async () => {
       const loaded = this.#loaded.get(threadId);
       if (loaded) {
@@ -178,30 +195,40 @@ export class ThreadManager {
     });
   }
 
-  async #load(stored: StoredFile, options: { patch: SettingsPatch; config: Record<string, unknown> | null }): Promise<Thread> {
-    const replay = await this.#replay(stored);
+  async #load(stored: StoredFile, options: ResumeOptions): Promise<Thread> {
+    const skim = await this.#reading(stored, () => skimRollout(stored.file));
+    const replay = skim?.replay ?? (await this.#replay(stored));
     const meta = metaOf(replay, stored);
     const cwd = options.patch.cwd ?? (typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null);
     const setup = await this.#ports.setup(cwd, options.config ?? meta.config);
     const settings = settingsFor(setup, patchSettings(setup.settings, replay.settings as SettingsPatch), options.patch);
-    const thread = this.#adopt(stateFromReplay(replay, meta, stored.file, settings), setup, { begun: true, endsWhole: replay.endsWhole });
-    thread.state.lostQuestions = recover(thread.state, thread.log, replay.remains);
-    // Told once whoever resumes the thread listens to it.
-    if (thread.state.lostQuestions.length > 0) thread.state.loadWarnings.push(lostText(thread.state.lostQuestions));
-    if (replay.lostBlobs > 0)
-      thread.state.loadWarnings.push(`Images of this thread are gone, as their files are missing: ${replay.lostBlobs}.`);
-    if (replay.skippedLines > 0)
-      thread.state.loadWarnings.push(`${replay.skippedLines} damaged lines in the record of this thread were skipped.`);
+    const { file } = stored;
+    const state = skim ? stateFromSkim(skim, meta, file, settings) : stateFromReplay(replay, meta, file, settings);
+    const thread = this.#adopt(state, setup, { begun: true, endsWhole: replay.endsWhole });
+    if (!skim) makeGood(thread, replay);
     return thread;
   }
 
-  async #replay(stored: StoredFile): Promise<ReplayedThread> {
-    let replay: ReplayedThread;
+  async #readRest(thread: Thread): Promise<void> {
+    const { state } = thread;
+    if (!state.path) return;
+    const replay = await this.#replay({ threadId: thread.id, file: state.path, archived: false });
+    state.turns = replay.turns;
+    state.history.replace(replay.history);
+    state.unread = null;
+    makeGood(thread, replay);
+  }
+
+  async #reading<T>(stored: StoredFile, read: () => Promise<T>): Promise<T> {
     try {
-      replay = await replayRollout(stored.file, this.store.blobsOf(stored.threadId));
+      return await read();
     } catch (error) {
       throw invalidRequest(`thread ${stored.threadId} cannot be read: ${messageOf(error)}`);
     }
+  }
+
+  async #replay(stored: StoredFile): Promise<ReplayedThread> {
+    const replay = await this.#reading(stored, () => replayRollout(stored.file, this.store.blobsOf(stored.threadId)));
     if (replay.readLines === 0) throw invalidRequest(`thread ${stored.threadId} cannot be read: no line of ${stored.file} is readable`);
     return replay;
   }
@@ -209,16 +236,14 @@ export class ThreadManager {
   /** A thread for reading: the loaded one, or its file. */
   async read(threadId: string): Promise<{ loaded: Thread } | { stored: StoredFile }> {
     const loaded = this.#loaded.get(threadId);
-    return loaded ? { loaded } : { stored: await this.#stored(threadId) };
+    if (!loaded) return { stored: await this.#stored(threadId) };
+    await loaded.whole();
+    return { loaded };
   }
 
   /** Where the turns of a thread that is not loaded lie. */
-  async outline(stored: StoredFile): Promise<RolloutOutline> {
-    try {
-      return await this.#outlines.of(stored.file, this.store.blobsOf(stored.threadId));
-    } catch (error) {
-      throw invalidRequest(`thread ${stored.threadId} cannot be read: ${messageOf(error)}`);
-    }
+  outline(stored: StoredFile): Promise<RolloutOutline> {
+    return this.#reading(stored, () => this.#outlines.of(stored.file, this.store.blobsOf(stored.threadId)));
   }
 
   /** A new thread with the turns of another up to a point. */
@@ -336,6 +361,15 @@ export class ThreadManager {
 /** The name of the file says which thread it is: an id inside that says otherwise was copied there, and would name other files. */
 const metaOf = (replay: ReplayedThread, stored: StoredFile): MetaLine => ({ ...(replay.meta ?? lostMeta(stored)), id: stored.threadId });
 
+/** Writes down what a crash left open in a thread that was just read, and keeps what a client is to be told of it. */
+function makeGood(thread: Thread, replay: ReplayedThread): void {
+  const { state } = thread;
+  state.lostQuestions = recover(state, thread.log, replay.remains);
+  if (state.lostQuestions.length > 0) state.loadWarnings.push(lostText(state.lostQuestions));
+  if (replay.lostBlobs > 0) state.loadWarnings.push(`Images of this thread are gone, as their files are missing: ${replay.lostBlobs}.`);
+  if (replay.skippedLines > 0) state.loadWarnings.push(`${replay.skippedLines} damaged lines in the record of this thread were skipped.`);
+}
+
 const lostText = (lost: readonly LostQuestion[]): string =>
   `The daemon ended while ${lost.length === 1 ? 'a request waited' : `${lost.length} requests waited`} for an answer (${lost.map(({ method }) => method).join(', ')}): lost, and nothing of it was done.`;
 
@@ -345,31 +379,4 @@ function settingsFor(setup: ThreadSetup, before: ThreadSettings, given: Settings
   const settings = patchSettings(before, patch);
   checkPatch(patch, settings, setup.models);
   return settings;
-}
-
-function cutTurns(
-  turns: ThreadState['turns'],
-  { lastTurnId, beforeTurnId }: { lastTurnId?: string | null; beforeTurnId?: string | null },
-): ThreadState['turns'] {
-  const ended = turns.filter((turn) => turn.status !== 'inProgress');
-  const id = lastTurnId ?? beforeTurnId;
-  if (!id) return ended;
-  const at = ended.findIndex((turn) => turn.id === id);
-  if (at < 0) throw invalidRequest(`turn not found: ${id}`);
-  return ended.slice(0, lastTurnId ? at + 1 : at);
-}
-
-function copyTurn(thread: Thread, turn: ThreadState['turns'][number]): void {
-  const items = turn.items.map(detached);
-  thread.state.turns.push({ ...turn, items, open: new Map() });
-  thread.log.append({ type: 'turnStarted', turnId: turn.id, startedAt: turn.startedAt ?? 0 });
-  for (const item of items) thread.log.append({ type: 'item', turnId: turn.id, item });
-  thread.log.append({
-    type: 'turnCompleted',
-    turnId: turn.id,
-    status: turn.status,
-    error: turn.error,
-    completedAt: turn.completedAt ?? 0,
-    durationMs: turn.durationMs ?? 0,
-  });
 }

@@ -7,6 +7,7 @@ import type { ThreadTokenUsage } from '../protocol/turn.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { History } from './history.ts';
 import type { LostQuestion, ReplayedThread } from './rollout/replay.ts';
+import type { SkimmedThread } from './rollout/skim.ts';
 import type { ThreadSettings } from './settings.ts';
 import { previewOf, type ThreadFacts } from './thread-view.ts';
 import type { TurnRecord } from './turn-record.ts';
@@ -19,6 +20,8 @@ export interface ThreadState {
   settings: ThreadSettings;
   readonly history: History;
   turns: TurnRecord[];
+  /** Turns and history are still only in the record, and this is how many turns there are; null once they are read. */
+  unread: { turns: number } | null;
   /** Replaced whole, never changed in place: plans are cached by its identity. */
   dynamicTools: readonly DynamicTool[];
   usage: ThreadTokenUsage | null;
@@ -55,6 +58,7 @@ export function newState(given: NewThread): ThreadState {
     ...given,
     history: new History(),
     turns: [],
+    unread: null,
     usage: null,
     windowTokens: 0,
     preview: '',
@@ -82,6 +86,15 @@ const firstUserText = (turns: readonly TurnRecord[]): string => {
   return '';
 };
 
+/** How many turns a thread has, read or not. */
+export const turnCount = ({ turns, unread }: ThreadState): number => unread?.turns ?? turns.length;
+
+/** The state of a thread whose turns and history are not read yet. */
+export function stateFromSkim(skim: SkimmedThread, meta: MetaLine, path: string, settings: ThreadSettings): ThreadState {
+  const { replay, turns, preview } = skim;
+  return { ...stateFromReplay(replay, meta, path, settings), history: new History(null), unread: { turns }, preview };
+}
+
 /** The state that a rollout holds, with the settings in force. */
 export function stateFromReplay(replay: ReplayedThread, meta: MetaLine, path: string, settings: ThreadSettings): ThreadState {
   return {
@@ -91,6 +104,7 @@ export function stateFromReplay(replay: ReplayedThread, meta: MetaLine, path: st
     settings,
     history: new History(replay.history),
     turns: replay.turns,
+    unread: null,
     dynamicTools: replay.dynamicTools as DynamicTool[],
     usage: replay.usage,
     windowTokens: replay.windowTokens,

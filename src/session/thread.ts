@@ -41,6 +41,8 @@ export interface ThreadPorts {
   world: World;
   /** What a sandbox by its short name means here. */
   sandbox(mode: SandboxMode): SandboxPolicy;
+  /** Reads turns and history of a thread that was opened without them, and makes good what a crash left. */
+  readRest(thread: Thread): Promise<void>;
   /** Called when a turn has ended: the thread may be idle for long now. */
   settled(): void;
   /** Frees the writer's lock of the rollout. */
@@ -60,6 +62,8 @@ export class Thread {
   });
   /** Runtimes of the dynamic tools and of what runs outside, kept as long as both lists: plans are cached by its identity. */
   #external: { tools: readonly DynamicTool[]; outside: readonly ToolRuntime[]; runtimes: readonly ToolRuntime[] } | null = null;
+  /** The reading of what is still only in the record, once it has begun. */
+  #reading: Promise<void> | null = null;
   #closed = false;
   /** Set by the first `close`; the others wait for it. */
   #closing: Promise<void> | null = null;
@@ -147,6 +151,18 @@ export class Thread {
 
   warn(message: string): void {
     this.#ports.sink.thread(this.id, 'warning', { threadId: this.id, message });
+  }
+
+  /**
+   * Resolves when turns and history are here; whoever asks for more than the thread's settings waits for it. Rejects with an RpcError when
+   * the record cannot be read.
+   */
+  async whole(): Promise<void> {
+    if (!this.state.unread) return;
+    this.#reading ??= this.#ports.readRest(this).finally(() => {
+      this.#reading = null;
+    });
+    await this.#reading;
   }
 
   // ---- turns ----

@@ -5,7 +5,7 @@ import type { ThreadListParams } from '../../protocol/thread-history.ts';
 import type { Thread } from '../../session/thread.ts';
 import type { ThreadManager } from '../../session/thread-manager.ts';
 import { type Listed, matchesQuery, pageOfThreads, positionOf, type SortKey, type ThreadQuery } from '../../session/thread-query.ts';
-import { factsOf } from '../../session/thread-state.ts';
+import { factsOf, turnCount } from '../../session/thread-state.ts';
 import { listedOf, type StoredThread } from '../../session/thread-store.ts';
 import { type TurnRecord, wireTurn } from '../../session/turn-record.ts';
 import type { HandlersFor } from '../handler.ts';
@@ -64,7 +64,7 @@ async function storedEntries(threads: ThreadManager, query: ThreadQuery): Promis
 }
 
 async function listPage(threads: ThreadManager, query: ThreadQuery): Promise<Page<WireThread>> {
-  const shown = threads.loaded.filter(({ state }) => !query.archived && !state.ephemeral && state.turns.length > 0);
+  const shown = threads.loaded.filter(({ state }) => !query.archived && !state.ephemeral && turnCount(state) > 0);
   const loaded = shown.map(loadedEntry).filter((thread) => matchesQuery(thread, query));
   const stored = await storedEntries(threads, query);
   const { page, more } = pageOfThreads([...loaded, ...stored.entries], query);

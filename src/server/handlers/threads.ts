@@ -1,5 +1,5 @@
 // The life of threads: start, resume, fork, settings, and putting away.
-import { invalidParams, invalidRequest } from '../../common/errors.ts';
+import { invalidParams, invalidRequest, messageOf } from '../../common/errors.ts';
 import type { ThreadStartResponse } from '../../protocol/thread-lifecycle.ts';
 import { RESERVED_TOOL_NAMES } from '../../session/step-context.ts';
 import type { Thread } from '../../session/thread.ts';
@@ -93,6 +93,15 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
       throw error;
     }
   };
+  /** What is left to read of a thread is read now, and what was found wrong with it told to those who listen. */
+  const restRead = async (thread: Thread): Promise<void> => {
+    try {
+      await thread.whole();
+    } catch (error) {
+      thread.warn(messageOf(error));
+    }
+    for (const warning of thread.state.loadWarnings.splice(0)) thread.warn(warning);
+  };
   return {
     'thread/start': async (params, { client, after }) => {
       const thread = await threads.start({
@@ -112,6 +121,8 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
       const tools = params.dynamicTools === undefined || params.dynamicTools === null ? null : dynamicToolsOf(params.dynamicTools);
       const patch = patchOf(params);
       const config = params.config ?? null;
+      const page = params.initialTurnsPage;
+      const restLater = params.excludeTurns === true && !page;
       const brought = params.history ? itemsFrom(params.history, 'params.history') : null;
       // A history of the client's own is a new thread that begins with it.
       const thread = brought
@@ -123,7 +134,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
             dynamicTools: tools ?? [],
             originator: client.identity?.name ?? null,
           })
-        : await threads.resume(await namedThread(threads.store, params), { patch, config });
+        : await threads.resume(await namedThread(threads.store, params), { patch, config, restLater });
       if (brought) {
         thread.inject(brought);
         await thread.log.flush();
@@ -134,9 +145,8 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
           listen(client, thread);
           subscriptions.replay(client, thread.id);
           thread.tools.announced();
-          for (const warning of thread.state.loadWarnings.splice(0)) thread.warn(warning);
+          void restRead(thread);
         });
-        const page = params.initialTurnsPage;
         return {
           ...(await opened(thread, !params.excludeTurns)),
           collaborationMode: thread.state.settings.collaborationMode,
@@ -179,7 +189,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
       const trimmed = name.trim();
       if (trimmed === '') throw invalidParams('params.name: thread name must not be empty');
       const loaded = threads.find(threadId);
-      const thread = loaded ?? (await threads.resume(threadId, { patch: {}, config: null }));
+      const thread = loaded ?? (await threads.resume(threadId, { patch: {}, config: null, restLater: true }));
       thread.setName(trimmed);
       if (!loaded) await threads.unload(threadId);
       return {};

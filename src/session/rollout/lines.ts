@@ -3,8 +3,9 @@ import { open } from 'node:fs/promises';
 import { readRolloutLine } from '../../protocol/rollout.ts';
 
 const CHUNK_BYTES = 1 << 20;
+const LF = 10;
 
-/** A piece of a file that begins with a line: its bytes, and the same as a string of one character a byte, which is quick to look at. */
+/** Whole lines of a file: their bytes, and the same as a string of one character a byte, which is quick to look at. */
 export interface Chunk {
   readonly bytes: Buffer;
   readonly text: string;
@@ -12,15 +13,13 @@ export interface Chunk {
   readonly offset: number;
 }
 
+const chunkOf = (bytes: Buffer, offset: number): Chunk => ({ bytes, text: bytes.toString('latin1'), offset });
+
 /**
- * Gives each line of a file from byte `from` on: its chunk and its place in there, without its end. Empty lines are left out. `to` is behind
- * the last line that has an end, `torn` what follows it.
+ * Gives the whole lines of a file from byte `from` on, many at a time. `to` is behind the last line that has an end, `torn` what follows it.
+ * Chunks are not used again: what is kept of one keeps its memory.
  */
-export async function eachLine(
-  file: string,
-  from: number,
-  take: (chunk: Chunk, start: number, end: number) => void,
-): Promise<{ to: number; torn: Buffer }> {
+export async function eachChunk(file: string, from: number, take: (chunk: Chunk) => void): Promise<{ to: number; torn: Buffer }> {
   const handle = await open(file, 'r');
   let torn: Buffer = Buffer.alloc(0);
   let to = from;
@@ -33,18 +32,43 @@ export async function eachLine(
       const { bytesRead } = await handle.read(room, torn.length, size, to + torn.length);
       if (bytesRead === 0) return { to, torn };
       const bytes = room.subarray(0, torn.length + bytesRead);
-      const chunk = { bytes, text: bytes.toString('latin1'), offset: to };
-      let start = 0;
-      for (let end = chunk.text.indexOf('\n', torn.length); end >= 0; end = chunk.text.indexOf('\n', start)) {
-        if (end > start) take(chunk, start, end);
-        start = end + 1;
-      }
-      torn = bytes.subarray(start);
-      to += start;
+      const whole = bytes.lastIndexOf(LF) + 1;
+      if (whole > 0) take(chunkOf(bytes.subarray(0, whole), to));
+      torn = bytes.subarray(whole);
+      to += whole;
     }
   } finally {
     await handle.close();
   }
+}
+
+/** The whole lines in the last `length` bytes before byte `to`, which is the end of a line. */
+export async function chunkBefore(file: string, to: number, length: number): Promise<Chunk> {
+  const handle = await open(file, 'r');
+  try {
+    const from = Math.max(0, to - length);
+    const bytes = Buffer.allocUnsafe(to - from);
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);
+    const start = from === 0 ? 0 : bytes.indexOf(LF) + 1;
+    return chunkOf(bytes.subarray(start, bytesRead), from + start);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Gives each line with its chunk and its place in there, without its end; empty lines are left out. Otherwise as `eachChunk`. */
+export function eachLine(
+  file: string,
+  from: number,
+  take: (chunk: Chunk, start: number, end: number) => void,
+): Promise<{ to: number; torn: Buffer }> {
+  return eachChunk(file, from, (chunk) => {
+    let start = 0;
+    for (let end = chunk.text.indexOf('\n'); end >= 0; end = chunk.text.indexOf('\n', start)) {
+      if (end > start) take(chunk, start, end);
+      start = end + 1;
+    }
+  });
 }
 
 export const lineText = ({ bytes }: Chunk, start: number, end: number): string => bytes.toString('utf8', start, end);

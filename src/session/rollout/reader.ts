@@ -41,13 +41,13 @@ class RolloutReader {
     if (!line) return;
     const { type, turnId, beforeTurnId } = line as { type: string; turnId?: string | null; beforeTurnId?: string };
     this.outline.put({ type, turnId: turnId ?? beforeTurnId ?? null }, place.offset, place.length);
+    if (LATEST.has(type) || WINDOW_BEGINS.has(type)) this.#applyLatest();
     if (DEFERRED.has(type)) turnOf(this.state, turnId ?? '');
     else applyLine(this.state, line);
   }
 
   /** False when the line has to be read now. */
   #put({ type, turnId }: LineHead, chunk: Chunk, start: number, end: number): boolean {
-    if (WINDOW_BEGINS.has(type)) this.#applyLatest();
     if (LATEST.has(type)) this.#putLatest(type, lineText(chunk, start, end));
     else if (DEFERRED.has(type) && turnId !== null)
       turnOf(this.state, turnId); // turns keep the order in which they are first heard of

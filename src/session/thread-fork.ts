@@ -1,0 +1,34 @@
+// What a fork takes over from the thread that it comes from.
+import { invalidRequest } from '../common/errors.ts';
+import { detached } from './rollout/blobs.ts';
+import type { Thread } from './thread.ts';
+import type { ThreadState } from './thread-state.ts';
+
+/** The turns of a thread that a fork takes over: the ended ones up to a turn, or before one. Throws an RpcError for a turn that is not among them. */
+export function cutTurns(
+  turns: ThreadState['turns'],
+  { lastTurnId, beforeTurnId }: { lastTurnId?: string | null; beforeTurnId?: string | null },
+): ThreadState['turns'] {
+  const ended = turns.filter((turn) => turn.status !== 'inProgress');
+  const id = lastTurnId ?? beforeTurnId;
+  if (!id) return ended;
+  const at = ended.findIndex((turn) => turn.id === id);
+  if (at < 0) throw invalidRequest(`turn not found: ${id}`);
+  return ended.slice(0, lastTurnId ? at + 1 : at);
+}
+
+/** Adds a turn of another thread. */
+export function copyTurn(thread: Thread, turn: ThreadState['turns'][number]): void {
+  const items = turn.items.map(detached);
+  thread.state.turns.push({ ...turn, items, open: new Map() });
+  thread.log.append({ type: 'turnStarted', turnId: turn.id, startedAt: turn.startedAt ?? 0 });
+  for (const item of items) thread.log.append({ type: 'item', turnId: turn.id, item });
+  thread.log.append({
+    type: 'turnCompleted',
+    turnId: turn.id,
+    status: turn.status,
+    error: turn.error,
+    completedAt: turn.completedAt ?? 0,
+    durationMs: turn.durationMs ?? 0,
+  });
+}
