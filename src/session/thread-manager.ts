@@ -18,7 +18,7 @@ import { detached } from './rollout/blobs.ts';
 import { lockThread } from './rollout/lock.ts';
 import { Outlines, type RolloutOutline } from './rollout/outline.ts';
 import { newRolloutPath, type StoredFile } from './rollout/paths.ts';
-import { replayRollout } from './rollout/reader.ts';
+import { type ReadRollout, replayRollout } from './rollout/reader.ts';
 import { recover } from './rollout/recovery.ts';
 import type { LostQuestion, ReplayedThread } from './rollout/replay.ts';
 import { skimRollout } from './rollout/skim.ts';
@@ -214,6 +214,7 @@ export class ThreadManager {
     if (!state.path) return;
     const replay = await this.#replay({ threadId: thread.id, file: state.path, archived: false });
     state.turns = replay.turns;
+    state.outline = replay.outline;
     state.history.replace(replay.history);
     state.unread = null;
     makeGood(thread, replay);
@@ -227,7 +228,7 @@ export class ThreadManager {
     }
   }
 
-  async #replay(stored: StoredFile): Promise<ReplayedThread> {
+  async #replay(stored: StoredFile): Promise<ReadRollout> {
     const replay = await this.#reading(stored, () => replayRollout(stored.file, this.store.blobsOf(stored.threadId)));
     if (replay.readLines === 0) throw invalidRequest(`thread ${stored.threadId} cannot be read: no line of ${stored.file} is readable`);
     return replay;

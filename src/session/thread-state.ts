@@ -6,6 +6,7 @@ import type { QueuedSubmission, ThreadGoal } from '../protocol/thread-queue-goal
 import type { ThreadTokenUsage } from '../protocol/turn.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { History } from './history.ts';
+import type { RolloutOutline } from './rollout/outline.ts';
 import type { LostQuestion, ReplayedThread } from './rollout/replay.ts';
 import type { SkimmedThread } from './rollout/skim.ts';
 import type { ThreadSettings } from './settings.ts';
@@ -24,6 +25,8 @@ export interface ThreadState {
   unread: { turns: number } | null;
   /** Replaced whole, never changed in place: plans are cached by its identity. */
   dynamicTools: readonly DynamicTool[];
+  /** Where turns lie in the record, once somebody has looked. */
+  outline: RolloutOutline | null;
   usage: ThreadTokenUsage | null;
   /** How full the model's window was when the thread was loaded. */
   readonly windowTokens: number;
@@ -59,6 +62,7 @@ export function newState(given: NewThread): ThreadState {
     history: new History(),
     turns: [],
     unread: null,
+    outline: null,
     usage: null,
     windowTokens: 0,
     preview: '',
@@ -96,7 +100,12 @@ export function stateFromSkim(skim: SkimmedThread, meta: MetaLine, path: string,
 }
 
 /** The state that a rollout holds, with the settings in force. */
-export function stateFromReplay(replay: ReplayedThread, meta: MetaLine, path: string, settings: ThreadSettings): ThreadState {
+export function stateFromReplay(
+  replay: ReplayedThread & { outline?: RolloutOutline },
+  meta: MetaLine,
+  path: string,
+  settings: ThreadSettings,
+): ThreadState {
   return {
     meta,
     ephemeral: false,
@@ -105,6 +114,7 @@ export function stateFromReplay(replay: ReplayedThread, meta: MetaLine, path: st
     history: new History(replay.history),
     turns: replay.turns,
     unread: null,
+    outline: replay.outline ?? null,
     dynamicTools: replay.dynamicTools as DynamicTool[],
     usage: replay.usage,
     windowTokens: replay.windowTokens,

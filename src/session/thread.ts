@@ -16,6 +16,7 @@ import { FollowUps } from './follow-ups.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { reviewerSources } from './review.ts';
 import type { BlobFolder } from './rollout/blobs.ts';
+import { RolloutOutline } from './rollout/outline.ts';
 import { recordedQuestions } from './rollout/questions.ts';
 import { checkPatch, patchSettings, type SettingsPatch, wireSettings, withSandbox } from './settings.ts';
 import { StepBuilder } from './step-context.ts';
@@ -26,6 +27,7 @@ import type { ThreadTools, ThreadToolsFactory } from './thread-tools.ts';
 import { wireThread } from './thread-view.ts';
 import { wireTurn } from './turn-record.ts';
 import { TurnRunner } from './turn-runner.ts';
+import { TurnShelf } from './turn-shelf.ts';
 import type { UserMessage } from './user-input.ts';
 import { WaitingCounts } from './waiting-flags.ts';
 import type { World } from './world.ts';
@@ -56,6 +58,8 @@ export class Thread {
   readonly followUps: FollowUps;
   readonly #ports: ThreadPorts;
   readonly #window: ContextWindow;
+  /** Null for an ephemeral thread, which has no record. */
+  readonly #shelf: TurnShelf | null;
   readonly #runner: TurnRunner;
   readonly #waiting = new WaitingCounts(() => {
     if (this.activeTurnId !== null) this.#tellStatus();
@@ -73,6 +77,8 @@ export class Thread {
     this.#ports = ports;
     this.log = new ThreadLog(state, { ...stored, blobs: ports.blobs, onFault: (message) => this.warn(message) });
     const { sink, models, artifacts, world } = ports;
+    const { path } = state;
+    this.#shelf = path === null ? null : new TurnShelf(() => (state.outline ??= new RolloutOutline(path, ports.blobs)), this.log);
     const window = new ContextWindow(state, this.log, ports);
     this.#window = window;
     const frontend = new ThreadFrontend(
@@ -127,6 +133,7 @@ export class Thread {
       statusChanged,
       turnEnded: ({ end, error }, record) => {
         this.followUps.turnEnded(end, error, record);
+        void this.#shelf?.tidy(state.turns);
         ports.settled();
       },
     });

@@ -27,9 +27,15 @@ export const newTurnRecord = (id: string): TurnRecord => ({
   open: new Map(),
 });
 
+const deferred = new WeakSet<TurnRecord>();
+
+/** Its items are read when somebody looks at them. */
+export const isDeferred = (record: TurnRecord): boolean => deferred.has(record);
+
 /** Leaves the items of a turn where they are until someone looks at them; they are kept no longer than whoever looked keeps them. */
 export function deferItems(record: TurnRecord, read: () => ThreadItem[]): void {
   let kept: WeakRef<ThreadItem[]> | undefined;
+  deferred.add(record);
   Object.defineProperty(record, 'items', {
     configurable: true,
     enumerable: true,

@@ -14,6 +14,8 @@ const LATEST: ReadonlySet<string> = new Set<RolloutLine['type']>(['usage', 'summ
 /** What says how full the window is counts only until one of these. */
 const WINDOW_BEGINS: ReadonlySet<string> = new Set<RolloutLine['type']>(['compacted', 'reverted']);
 
+export type ReadRollout = ReplayedThread & { outline: RolloutOutline };
+
 /** Takes the lines of a file in order and makes a thread of them. */
 class RolloutReader {
   readonly state = emptyReplay();
@@ -85,7 +87,7 @@ class RolloutReader {
   }
 
   /** `to`: the file was read up to there. */
-  end(to: number): ReplayedThread {
+  end(to: number): ReadRollout {
     const { state, outline } = this;
     outline.scanned(to, this.#heard);
     this.#applyLatest();
@@ -95,7 +97,7 @@ class RolloutReader {
     }
     state.lastHeardAt = secondsOf(this.#heard);
     settle(state);
-    return state;
+    return { ...state, outline };
   }
 
   /** A turn that did not end: what was said in it and not taken counts. */
@@ -106,7 +108,7 @@ class RolloutReader {
 }
 
 /** Reads a whole rollout. Rejects only when the file cannot be read at all. */
-export async function replayRollout(file: string, blobs: BlobFolder): Promise<ReplayedThread> {
+export async function replayRollout(file: string, blobs: BlobFolder): Promise<ReadRollout> {
   const reader = new RolloutReader(file, blobs);
   const { to, torn } = await eachLine(file, 0, (chunk, start, end) => reader.take(chunk, start, end));
   reader.state.endsWhole = torn.length === 0;
