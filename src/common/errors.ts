@@ -29,6 +29,9 @@ export const invalidRequest = (message: string, data?: unknown): RpcError => new
 export const invalidParams = (message: string, data?: unknown): RpcError => new RpcError('invalidParams', message, data);
 /** The one answer for a thread id that no loaded or stored thread has. */
 export const unknownThread = (threadId: string): RpcError => new RpcError('invalidRequest', `unknown thread: ${threadId}`);
+/** For what only a loaded thread can do. */
+export const unloadedThread = (threadId: string): RpcError =>
+  new RpcError('invalidRequest', `unknown thread: ${threadId} is stored and not loaded; load it with thread/resume`);
 
 /** A short text for any thrown value, for logs and for texts that a model reads. */
 export function messageOf(error: unknown): string {

@@ -54,10 +54,6 @@ export class GoalKeeper {
     this.#events = events;
   }
 
-  get current(): ThreadGoal | null {
-    return this.#state.goal;
-  }
-
   get active(): boolean {
     return this.#state.goal?.status === 'active';
   }

@@ -11,6 +11,9 @@ export interface HistoryEntry {
   readonly section?: string;
 }
 
+/** A summary stands for a part of it. */
+export const isCompacted = (entries: readonly HistoryEntry[]): boolean => entries.some(({ origin }) => origin === 'summary');
+
 const callIdOf = (item: ResponseItem): string | null => ((isToolCall(item) || isToolOutput(item)) && item.call_id ? item.call_id : null);
 
 /** The output of a call whose own output is missing: it was cut off, and nobody knows how far it came. */

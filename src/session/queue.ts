@@ -23,10 +23,6 @@ export class InputQueue {
     this.#changed = changed;
   }
 
-  get entries(): readonly QueuedSubmission[] {
-    return this.#state.queue;
-  }
-
   /** The next input may start by itself. */
   get ready(): boolean {
     return !this.#held && this.#state.queue.length > 0;

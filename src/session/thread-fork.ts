@@ -1,5 +1,6 @@
 // What a fork takes over from the thread that it comes from.
 import { invalidRequest } from '../common/errors.ts';
+import type { HistoryEntry } from './history.ts';
 import { detached } from './rollout/blobs.ts';
 import type { Thread } from './thread.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -17,8 +18,19 @@ export function cutTurns(
   return ended.slice(0, lastTurnId ? at + 1 : at);
 }
 
-/** Adds a turn of another thread. */
-export function copyTurn(thread: Thread, turn: ThreadState['turns'][number]): void {
+/** Fills a new thread with the turns of another one and the history that belongs to them. */
+export function fillFork(thread: Thread, source: ThreadState, turns: ThreadState['turns'], entries: readonly HistoryEntry[]): void {
+  const { state, log } = thread;
+  state.name = source.name;
+  state.preview = source.preview;
+  state.usage = source.usage;
+  for (const { origin, item, turnId, section } of entries) log.history(origin, detached(item), turnId, section);
+  for (const turn of turns) copyTurn(thread, turn);
+  for (const item of state.history.missingOutputs()) log.history('tool', item, null);
+  if (turns.length || state.name) log.summary();
+}
+
+function copyTurn(thread: Thread, turn: ThreadState['turns'][number]): void {
   const items = turn.items.map(detached);
   thread.state.turns.push({ ...turn, items, open: new Map() });
   thread.log.append({ type: 'turnStarted', turnId: turn.id, startedAt: turn.startedAt ?? 0 });

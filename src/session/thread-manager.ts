@@ -1,7 +1,7 @@
 // All threads of the daemon: the loaded ones and the ways to load, make, copy and put away the others. A thread is loaded once.
 
 import { nowSeconds } from '../common/clock.ts';
-import { invalidRequest, messageOf, unknownThread } from '../common/errors.ts';
+import { invalidRequest, messageOf, unknownThread, unloadedThread } from '../common/errors.ts';
 import { isUuid, newId } from '../common/ids.ts';
 import { KeyedLock } from '../common/keyed-lock.ts';
 import { PROTOCOL_VERSION } from '../common/version.ts';
@@ -12,21 +12,21 @@ import type { SandboxMode, SandboxPolicy } from '../protocol/primitives.ts';
 import { type MetaLine, ROLLOUT_VERSION } from '../protocol/rollout.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
+import { type HistoryEntry, isCompacted } from './history.ts';
 import { IdleThreads, type IdleVerdict } from './idle-threads.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
-import { detached } from './rollout/blobs.ts';
 import { lockThread } from './rollout/lock.ts';
 import { Outlines, type RolloutOutline } from './rollout/outline.ts';
-import { newRolloutPath, type StoredFile } from './rollout/paths.ts';
+import { guessRollout, newRolloutPath, type StoredFile } from './rollout/paths.ts';
 import { type ReadRollout, replayRollout } from './rollout/reader.ts';
 import { recover } from './rollout/recovery.ts';
-import type { LostQuestion, ReplayedThread } from './rollout/replay.ts';
+import { type LostQuestion, type ReplayedThread, revert } from './rollout/replay.ts';
 import { skimRollout } from './rollout/skim.ts';
 import { lostMeta } from './rollout/summary.ts';
 import { checkPatch, patchSettings, type SettingsPatch, type ThreadSettings, withSandbox } from './settings.ts';
 import type { SkillScan } from './skills.ts';
 import { Thread } from './thread.ts';
-import { copyTurn, cutTurns } from './thread-fork.ts';
+import { cutTurns, fillFork } from './thread-fork.ts';
 import { newState, stateFromReplay, stateFromSkim, type ThreadState } from './thread-state.ts';
 import { ThreadStore } from './thread-store.ts';
 import type { ThreadToolsFactory } from './thread-tools.ts';
@@ -93,11 +93,11 @@ export class ThreadManager {
     return this.#loaded.get(threadId);
   }
 
-  /** A loaded thread, or the one error for an id that none has. */
+  /** A loaded thread, or the one error for an id that none has, which says so where the thread is only stored. */
   get(threadId: string): Thread {
     const thread = this.#loaded.get(threadId);
-    if (!thread) throw unknownThread(threadId);
-    return thread;
+    if (thread) return thread;
+    throw isUuid(threadId) && guessRollout(this.#ports.home, threadId) ? unloadedThread(threadId) : unknownThread(threadId);
   }
 
   async start(request: StartRequest): Promise<Thread> {
@@ -151,7 +151,8 @@ export class ThreadManager {
     const settled = () => this.#idle.touch(id);
     const blobs = this.store.blobsOf(id);
     const readRest = (opened: Thread) => this.#readRest(opened);
-    const ports = { sink, frontends, models, tools, sandbox, artifacts, blobs, world, readRest, settled, release };
+    const recordedHistory = ({ state: { path } }: Thread, turnId: string) => this.#historyBefore(id, path, turnId);
+    const ports = { sink, frontends, models, tools, sandbox, artifacts, blobs, world, readRest, recordedHistory, settled, release };
     const thread = new Thread(state, ports, stored);
     this.#loaded.set(id, thread);
     // Its wait begins when whoever opened it listens, or has failed to.
@@ -234,12 +235,29 @@ export class ThreadManager {
     return replay;
   }
 
+  /** The history of a thread before one of its turns, whether that was reverted or not. Null where nothing is recorded. */
+  async #historyBefore(threadId: string, file: string | null, turnId: string): Promise<readonly HistoryEntry[] | null> {
+    if (file === null) return null;
+    const replay = await this.#replay({ threadId, file, archived: false });
+    revert(replay, turnId);
+    return replay.history;
+  }
+
   /** A thread for reading: the loaded one, or its file. */
   async read(threadId: string): Promise<{ loaded: Thread } | { stored: StoredFile }> {
     const loaded = this.#loaded.get(threadId);
     if (!loaded) return { stored: await this.#stored(threadId) };
     await loaded.whole();
     return { loaded };
+  }
+
+  /** What a thread works towards and what waits in it, loaded or not. */
+  async agenda(threadId: string): Promise<Pick<ThreadState, 'goal' | 'queue'>> {
+    const found = await this.read(threadId);
+    if ('loaded' in found) return found.loaded.state;
+    const { stored } = found;
+    const skim = await this.#reading(stored, () => skimRollout(stored.file));
+    return skim?.replay ?? (await this.#replay(stored));
   }
 
   /** Where the turns of a thread that is not loaded lie. */
@@ -255,7 +273,7 @@ export class ThreadManager {
   ): Promise<Thread> {
     const source = await this.#forkSource(threadId);
     const turns = cutTurns(source.turns, upTo);
-    const kept = new Set(turns.map((turn) => turn.id));
+    const entries = await this.#forkHistory(source, turns.length);
     const meta = this.#newMeta(request.originator, request.config ?? source.meta.config, threadId);
     const setup = await this.#ports.setup(request.cwd ?? source.settings.cwd, request.config ?? source.meta.config);
     const path = request.ephemeral ? null : newRolloutPath(this.#ports.home, meta.id, new Date(meta.createdAt * 1000));
@@ -267,22 +285,25 @@ export class ThreadManager {
       dynamicTools: source.dynamicTools,
     });
     const thread = this.#adopt(state, setup, { begun: false, endsWhole: true });
-    state.name = source.name;
-    state.preview = source.preview;
-    state.usage = source.usage;
-    for (const entry of source.history.entries)
-      if (entry.turnId === null || kept.has(entry.turnId))
-        thread.log.history(entry.origin, detached(entry.item), entry.turnId, entry.section);
-    for (const turn of turns) copyTurn(thread, turn);
-    for (const item of state.history.missingOutputs()) thread.log.history('tool', item, null);
-    if (turns.length || state.name) thread.log.summary();
+    fillFork(thread, source, turns, entries);
     return thread;
+  }
+
+  /** The history of the first turns of a thread. */
+  async #forkHistory(source: ThreadState, turns: number): Promise<readonly HistoryEntry[]> {
+    const { entries } = source.history;
+    const next = source.turns.at(turns);
+    const recorded = next && isCompacted(entries) ? await this.#historyBefore(source.meta.id, source.path, next.id) : null;
+    if (recorded) return recorded;
+    const kept = new Set(source.turns.slice(0, turns).map(({ id }) => id));
+    return entries.filter(({ turnId }) => turnId === null || kept.has(turnId));
   }
 
   async #forkSource(threadId: string): Promise<ThreadState> {
     const found = await this.read(threadId);
     if ('loaded' in found) {
       if (found.loaded.state.ephemeral) throw invalidRequest(`thread ${threadId} is ephemeral and cannot be forked`);
+      await found.loaded.log.flush();
       return found.loaded.state;
     }
     const { stored } = found;

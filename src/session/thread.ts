@@ -13,6 +13,7 @@ import { dynamicRuntime } from '../tools/sources/dynamic.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { ContextWindow } from './context-window.ts';
 import { FollowUps } from './follow-ups.ts';
+import { type HistoryEntry, isCompacted } from './history.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { reviewerSources } from './review.ts';
 import type { BlobFolder } from './rollout/blobs.ts';
@@ -45,6 +46,8 @@ export interface ThreadPorts {
   sandbox(mode: SandboxMode): SandboxPolicy;
   /** Reads turns and history of a thread that was opened without them, and makes good what a crash left. */
   readRest(thread: Thread): Promise<void>;
+  /** The history before a turn, from the record; null where there is none. */
+  recordedHistory(thread: Thread, beforeTurnId: string): Promise<readonly HistoryEntry[] | null>;
   /** Called when a turn has ended: the thread may be idle for long now. */
   settled(): void;
   /** Frees the writer's lock of the rollout. */
@@ -268,17 +271,24 @@ export class Thread {
       if (item.call_id && calls.has(item.call_id)) this.log.history('injected', item, null);
   }
 
-  /** Drops the turns from one on. The thread must be idle. */
-  revert(beforeTurnId: string): void {
-    const at = this.state.turns.findIndex((turn) => turn.id === beforeTurnId);
+  /** Drops the turns from one on, for the client and for the model. The thread must be idle. Rejects with an RpcError for an unknown turn. */
+  async revert(beforeTurnId: string): Promise<void> {
+    const { state } = this;
+    const at = state.turns.findIndex((turn) => turn.id === beforeTurnId);
     if (at < 0) throw invalidRequest(`turn not found: ${beforeTurnId}`);
-    const gone = new Set(this.state.turns.slice(at).map((turn) => turn.id));
-    this.state.turns = this.state.turns.slice(0, at);
-    this.state.history.replace(this.state.history.entries.filter((entry) => entry.turnId === null || !gone.has(entry.turnId)));
+    const gone = new Set(state.turns.slice(at).map((turn) => turn.id));
+    state.turns = state.turns.slice(0, at);
+    const compacted = isCompacted(state.history.entries);
+    state.history.replace(state.history.entries.filter((entry) => entry.turnId === null || !gone.has(entry.turnId)));
     this.#ports.world.forget();
     this.#window.reverted();
     this.log.append({ type: 'reverted', beforeTurnId });
     this.log.summary();
+    if (!compacted) return;
+    // What a summary stands for is in the record, from before the turns that it tells of.
+    await this.log.flush();
+    const recorded = await this.#ports.recordedHistory(this, beforeTurnId);
+    if (recorded) state.history.replace(recorded);
   }
 
   instructionSources(): Promise<string[]> {

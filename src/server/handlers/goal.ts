@@ -10,7 +10,7 @@ export function goalHandlers(threads: ThreadManager): HandlersFor<'thread/goal/s
       after(() => followUps.next());
       return { goal };
     },
-    'thread/goal/get': ({ threadId }) => ({ goal: threads.get(threadId).followUps.goal.current }),
+    'thread/goal/get': async ({ threadId }) => ({ goal: (await threads.agenda(threadId)).goal }),
     'thread/goal/clear': ({ threadId }) => ({ cleared: threads.get(threadId).followUps.goal.clear() }),
   };
 }

@@ -31,8 +31,8 @@ export function queueHandlers(threads: ThreadManager): HandlersFor<Methods> {
       await thread.log.flush();
       return { queuedSubmission: entry };
     },
-    'thread/queue/list': ({ threadId, ...page }) => {
-      const { data, nextCursor } = pageOf(queueOf(threadId).entries, ({ id }) => id, page);
+    'thread/queue/list': async ({ threadId, ...page }) => {
+      const { data, nextCursor } = pageOf((await threads.agenda(threadId)).queue, ({ id }) => id, page);
       return { data, nextCursor };
     },
     'thread/queue/update': ({ threadId, queuedSubmissionId, input, responsesapiClientMetadata }) => ({

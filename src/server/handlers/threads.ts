@@ -212,17 +212,17 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     'thread/revert': async ({ threadId, beforeTurnId }, { after }) => {
       const thread = threads.get(threadId);
       await thread.stop();
-      thread.revert(beforeTurnId);
+      await thread.revert(beforeTurnId);
       after(() => subscriptions.all('thread/reverted', { threadId }));
       return { thread: thread.view() };
     },
-    'thread/rollback': ({ threadId, numTurns }, { after }) => {
+    'thread/rollback': async ({ threadId, numTurns }, { after }) => {
       const thread = threads.get(threadId);
       if (thread.activeTurnId) throw invalidRequest(`thread ${threadId} has an active turn; roll back when turn/completed has come`);
       const { turns } = thread.state;
       const first = turns.at(-numTurns) ?? turns.at(0);
       if (first) {
-        thread.revert(first.id);
+        await thread.revert(first.id);
         after(() => subscriptions.all('thread/reverted', { threadId }));
       }
       return { thread: thread.view(thread.state.turns.map((record) => wireTurn(record, 'full'))) };

@@ -40,6 +40,14 @@ export interface Remains {
   turns: TurnRecord[];
 }
 
+/** The first `length` entries of a history that has grown since, or was replaced. */
+export interface HistoryBegin {
+  entries: readonly HistoryEntry[];
+  length: number;
+  /** How often the history had been compacted by then. */
+  compactions: number;
+}
+
 export interface ReplayedThread {
   meta: MetaLine | null;
   settings: Record<string, unknown>;
@@ -51,6 +59,9 @@ export interface ReplayedThread {
   /** Tokens of the last request and its answer; 0 when the history was replaced since. */
   windowTokens: number;
   history: HistoryEntry[];
+  /** The history where each turn began, by turn: what a compaction has replaced since is needed again when the thread goes back behind it. */
+  begins: Map<string, HistoryBegin>;
+  compactions: number;
   turns: TurnRecord[];
   /** The same turns. */
   turnsById: Map<string, TurnRecord>;
@@ -81,6 +92,8 @@ export const emptyReplay = (): ReplayedThread => ({
   usage: null,
   windowTokens: 0,
   history: [],
+  begins: new Map(),
+  compactions: 0,
   turns: [],
   turnsById: new Map(),
   queue: [],
@@ -100,6 +113,7 @@ export function turnOf(state: ReplayedThread, id: string): TurnRecord {
   let record = state.turnsById.get(id);
   if (!record) {
     record = newTurnRecord(id);
+    state.begins.set(id, { entries: state.history, length: state.history.length, compactions: state.compactions });
     state.turns.push(record);
     state.turnsById.set(id, record);
   }
@@ -132,7 +146,8 @@ function place(state: ReplayedThread, callId: string): void {
   state.history.push({ origin: 'tool', turnId: result.turnId, item: result.item });
 }
 
-function revert(state: ReplayedThread, beforeTurnId: string): void {
+/** Takes the turns from one on out of a thread, for the client and for the model: the history is again what it was before them. */
+export function revert(state: ReplayedThread, beforeTurnId: string): void {
   const at = state.turns.findIndex((turn) => turn.id === beforeTurnId);
   if (at < 0) return;
   state.windowTokens = 0;
@@ -142,7 +157,19 @@ function revert(state: ReplayedThread, beforeTurnId: string): void {
   for (const [callId, { turnId }] of state.remains.results) if (gone.has(turnId)) state.remains.results.delete(callId);
   for (const [id, { turnId }] of state.remains.inputs) if (gone.has(turnId)) state.remains.inputs.delete(id);
   for (const [askId, { turnId }] of state.remains.questions) if (gone.has(turnId)) state.remains.questions.delete(askId);
-  state.history = state.history.filter((entry) => entry.turnId === null || !gone.has(entry.turnId));
+  const kept = state.history.filter((entry) => entry.turnId === null || !gone.has(entry.turnId));
+  const begin = state.begins.get(beforeTurnId);
+  for (const id of gone) state.begins.delete(id);
+  if (!begin || begin.compactions === state.compactions) {
+    state.history = kept;
+    return;
+  }
+  // What was brought in since belongs to no turn and stays; a summary tells of what is gone.
+  state.history = [
+    ...begin.entries.slice(0, begin.length),
+    ...kept.filter(({ origin, turnId }) => origin === 'injected' && turnId === null),
+  ];
+  state.compactions = begin.compactions;
 }
 
 /** Applies one line. */
@@ -218,6 +245,7 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
     }
     case 'compacted':
       state.windowTokens = 0;
+      state.compactions++;
       state.history = line.items.map((entry) => ({ ...entry, turnId: entry.turnId ?? null }));
       return;
     case 'reverted':
