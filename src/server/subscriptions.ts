@@ -35,6 +35,11 @@ export class Subscriptions implements EventSink, FrontendRequests {
     return false;
   }
 
+  /** Nobody listens to a thread that was put away. */
+  drop(threadId: string): void {
+    for (const client of this.#clients) client.subscriptions.delete(threadId);
+  }
+
   thread<M extends ServerNotificationMethod>(threadId: string, method: M, params: NotificationParams<M>): void {
     for (const client of this.#clients) if (client.subscriptions.has(threadId)) client.notify(method, params);
   }

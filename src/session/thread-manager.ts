@@ -15,8 +15,8 @@ import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { type HistoryEntry, isCompacted } from './history.ts';
 import { IdleThreads, type IdleVerdict } from './idle-threads.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
-import { lockThread } from './rollout/lock.ts';
-import { Outlines, type RolloutOutline } from './rollout/outline.ts';
+import { isHeldElsewhere, lockThread } from './rollout/lock.ts';
+import { Outlines } from './rollout/outline.ts';
 import { guessRollout, newRolloutPath, type StoredFile } from './rollout/paths.ts';
 import { type ReadRollout, replayRollout } from './rollout/reader.ts';
 import { recover } from './rollout/recovery.ts';
@@ -30,6 +30,7 @@ import { cutTurns, fillFork } from './thread-fork.ts';
 import { newState, stateFromReplay, stateFromSkim, type ThreadState } from './thread-state.ts';
 import { ThreadStore } from './thread-store.ts';
 import type { ThreadToolsFactory } from './thread-tools.ts';
+import type { TurnRecord } from './turn-record.ts';
 import { World } from './world.ts';
 
 /** What a thread is built with, from its configuration. */
@@ -260,9 +261,11 @@ export class ThreadManager {
     return skim?.replay ?? (await this.#replay(stored));
   }
 
-  /** Where the turns of a thread that is not loaded lie. */
-  outline(stored: StoredFile): Promise<RolloutOutline> {
-    return this.#reading(stored, () => this.#outlines.of(stored.file, this.store.blobsOf(stored.threadId)));
+  /** The turns of a thread that is not loaded, as they lie in its record. Another daemon may be writing the last one. */
+  async storedTurns(stored: StoredFile): Promise<{ ids: readonly string[]; load(ids: readonly string[]): Promise<TurnRecord[]> }> {
+    const running = isHeldElsewhere(this.#ports.home, stored.threadId);
+    const outline = await this.#reading(stored, () => this.#outlines.of(stored.file, this.store.blobsOf(stored.threadId)));
+    return { ids: outline.turnIds, load: (ids) => outline.load(ids, { running }) };
   }
 
   /** A new thread with the turns of another up to a point. */

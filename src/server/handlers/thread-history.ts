@@ -81,8 +81,7 @@ async function listPage(threads: ThreadManager, query: ThreadQuery): Promise<Pag
 async function turnsOf(threads: ThreadManager, threadId: string): Promise<TurnSource> {
   const found = await threads.read(threadId);
   if ('loaded' in found) return loadedTurns(found.loaded.state.turns);
-  const outline = await threads.outline(found.stored);
-  return { ids: outline.turnIds, load: (ids) => outline.load(ids) };
+  return threads.storedTurns(found.stored);
 }
 
 type Methods = 'thread/read' | 'thread/list' | 'thread/loaded/list' | 'thread/turns/list' | 'thread/items/list';
@@ -93,8 +92,8 @@ export function threadHistoryHandlers(threads: ThreadManager): HandlersFor<Metho
       const found = await threads.read(threadId);
       const views = (turns: readonly TurnRecord[]) => turns.map((turn) => wireTurn(turn, 'full'));
       if ('loaded' in found) return { thread: found.loaded.view(includeTurns ? views(found.loaded.state.turns) : []), readState: null };
-      const outline = includeTurns ? await threads.outline(found.stored) : null;
-      const turns = outline ? views(await outline.load(outline.turnIds)) : [];
+      const stored = includeTurns ? await threads.storedTurns(found.stored) : null;
+      const turns = stored ? views(await stored.load(stored.ids)) : [];
       return { thread: await storedView(threads, found.stored, turns), readState: null };
     },
     'thread/list': async (params) => ({ ...(await listPage(threads, queryOf(params))), readStates: {} }),

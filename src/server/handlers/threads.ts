@@ -196,6 +196,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     },
     'thread/archive': async ({ threadId }, { after }) => {
       await threads.archive(threadId);
+      subscriptions.drop(threadId);
       after(() => subscriptions.all('thread/archived', { threadId }));
       return {};
     },
@@ -206,6 +207,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     },
     'thread/delete': async ({ threadId }, { after }) => {
       await threads.delete(threadId);
+      subscriptions.drop(threadId);
       after(() => subscriptions.all('thread/deleted', { threadId }));
       return {};
     },

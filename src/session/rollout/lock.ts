@@ -75,6 +75,12 @@ function clear(file: string): void {
   }
 }
 
+/** Another living process writes the thread. */
+export function isHeldElsewhere(home: string, threadId: string): boolean {
+  const owner = readOwner(fileOf(home, threadId, HELD));
+  return owner !== null && owner.pid !== process.pid && alive(owner);
+}
+
 export type LockResult = { ok: true; release: () => void } | { ok: false; ownerPid: number };
 
 function letGo(home: string, threadId: string): void {

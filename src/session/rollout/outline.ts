@@ -94,14 +94,15 @@ export class RolloutOutline {
     this.#turns = this.#turns.slice(0, at);
   }
 
-  /** The turns of these ids, in the order of the ids, read from the file. */
-  async load(turnIds: readonly string[]): Promise<TurnRecord[]> {
+  /** The turns of these ids, in the order of the ids, read from the file. `running`: the last one may still be written to. */
+  async load(turnIds: readonly string[], { running = false } = {}): Promise<TurnRecord[]> {
     const handle = await open(this.#file, 'r');
     try {
       const records: TurnRecord[] = [];
       for (const id of turnIds) {
         const place = this.#byId.get(id);
-        const record = place && this.#recordOf(await linesAt(handle, place.ranges));
+        const goesOn = running && id === this.#turns.at(-1)?.id;
+        const record = place && this.#recordOf(await linesAt(handle, place.ranges), goesOn);
         if (record) records.push(record);
       }
       return records;
@@ -131,14 +132,14 @@ export class RolloutOutline {
     return this.#recordOf(this.linesOf(turnId))?.items ?? [];
   }
 
-  #recordOf(lines: readonly string[]): TurnRecord | undefined {
+  #recordOf(lines: readonly string[], running = false): TurnRecord | undefined {
     const state = emptyReplay();
     for (const line of lines) {
       const { reading } = this.#blobs.read(line);
       if (reading.type === 'line') applyLine(state, reading.line);
     }
     state.lastHeardAt = secondsOf(this.#lastHeard);
-    settle(state);
+    if (!running) settle(state);
     return state.turns[0];
   }
 }
