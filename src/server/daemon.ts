@@ -247,6 +247,8 @@ export class Daemon {
     this.#subscriptions.remove(session);
     session.connection.close();
     this.#threads.listenersChanged(session.subscriptions);
+    // What it ran for itself, watched and searched was its own.
+    await this.#host.endClient(session);
   }
 
   /** Listens on a socket or port besides, or instead of, stdio. Gives the address. */

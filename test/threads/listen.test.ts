@@ -117,6 +117,31 @@ describe('clients on a socket', () => {
     expect(fs.existsSync(path.join(home, 'ran'))).toBe(true);
   });
 
+  it('[listen.guest-leaves] what a client ran for itself ends when it leaves; what another runs goes on', async () => {
+    const { daemon, home } = daemonWith([]);
+    const file = path.join(home, 'd.sock');
+    await daemon.listen({ type: 'unix', path: file }, {});
+    const [leaves, stays] = await Promise.all([new SocketClient(file).initialize(), new SocketClient(file).initialize()]);
+    ends.push(() => stays.socket.destroy());
+    const pidOf = async (client: SocketClient, name: string): Promise<number> => {
+      const command = ['sh', '-c', `echo $$ > ${name}.part; mv ${name}.part ${name}; exec sleep 60`];
+      await client.request('process/spawn', { command, processHandle: name, cwd: home });
+      await expect.poll(() => fs.existsSync(path.join(home, name)), { timeout: 10_000 }).toBe(true);
+      return Number(fs.readFileSync(path.join(home, name), 'utf8'));
+    };
+    const lives = (pid: number): boolean => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    const [gone, kept] = [await pidOf(leaves, 'gone'), await pidOf(stays, 'kept')];
+    leaves.socket.destroy();
+    await expect.poll(() => lives(gone), { timeout: 10_000 }).toBe(false);
+    expect(lives(kept)).toBe(true);
+  });
+
   it('[listen.stale] takes over the socket of a daemon that is gone, not one that is served', async () => {
     const { daemon, home } = daemonWith([]);
     const file = path.join(home, 'd.sock');
