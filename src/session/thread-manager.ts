@@ -198,7 +198,7 @@ export class ThreadManager {
   }
 
   async #load(stored: StoredFile, options: ResumeOptions): Promise<Thread> {
-    const skim = await this.#reading(stored, () => skimRollout(stored.file));
+    const skim = options.restLater ? await this.#reading(stored, () => skimRollout(stored.file)) : null;
     const replay = skim?.replay ?? (await this.#replay(stored));
     const meta = metaOf(replay, stored);
     const cwd = options.patch.cwd ?? (typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null);
