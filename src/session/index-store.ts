@@ -9,7 +9,7 @@ import type { FileState, StoredThread } from './rollout/summary.ts';
 import { searchable, sourceKindOf, type ThreadQuery } from './thread-query.ts';
 
 /** Raised with every change of the tables: an index of another version is thrown away. */
-const VERSION = 1;
+const VERSION = 2;
 /** Another daemon holds the file: waited for this long, as nothing else runs meanwhile. */
 const BUSY_MS = 200;
 
@@ -25,6 +25,7 @@ CREATE INDEX threads_created ON threads (archived, created, id);
 CREATE INDEX threads_updated ON threads (archived, updated, id);
 CREATE VIRTUAL TABLE texts USING fts5 (body, thread UNINDEXED, turn UNINDEXED, tokenize = 'trigram');
 CREATE TABLE read_to (thread TEXT PRIMARY KEY, offset INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE outlines (thread TEXT PRIMARY KEY, outline TEXT NOT NULL);
 PRAGMA user_version = ${VERSION};
 `;
 
@@ -161,6 +162,17 @@ export class ThreadIndex {
     this.#db.prepare('DELETE FROM threads WHERE id = ?').run(threadId);
     this.#db.prepare('DELETE FROM read_to WHERE thread = ?').run(threadId);
     this.#db.prepare('DELETE FROM texts WHERE thread = ?').run(threadId);
+    this.#db.prepare('DELETE FROM outlines WHERE thread = ?').run(threadId);
+  }
+
+  /** Where the turns of a thread lie in its file, as it was last kept. */
+  outline(threadId: string): string | null {
+    const row = this.#db.prepare('SELECT outline FROM outlines WHERE thread = ?').raw().get(threadId) as [string] | undefined;
+    return row?.[0] ?? null;
+  }
+
+  putOutline(threadId: string, outline: string): void {
+    this.#db.prepare('INSERT OR REPLACE INTO outlines VALUES (?, ?)').run(threadId, outline);
   }
 
   /** The file and the state of each row among these. */

@@ -16,7 +16,7 @@ import { type HistoryEntry, isCompacted } from './history.ts';
 import { IdleThreads, type IdleVerdict } from './idle-threads.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { isHeldElsewhere, lockThread } from './rollout/lock.ts';
-import { Outlines } from './rollout/outline.ts';
+import { Outlines } from './rollout/outlines.ts';
 import { guessRollout, newRolloutPath, type StoredFile } from './rollout/paths.ts';
 import { type ReadRollout, replayRollout } from './rollout/reader.ts';
 import { recover } from './rollout/recovery.ts';
@@ -78,12 +78,13 @@ export class ThreadManager {
   readonly #loaded = new Map<string, Thread>();
   /** One load, move or delete of a thread at a time. */
   readonly #locks = new KeyedLock();
-  readonly #outlines = new Outlines();
+  readonly #outlines: Outlines;
   readonly #idle = new IdleThreads((threadId) => this.#unloadIdle(threadId));
 
   constructor(ports: ManagerPorts) {
     this.#ports = ports;
     this.store = new ThreadStore(ports.home);
+    this.#outlines = new Outlines(this.store);
   }
 
   get loaded(): readonly Thread[] {
@@ -264,8 +265,9 @@ export class ThreadManager {
   /** The turns of a thread that is not loaded, as they lie in its record. Another daemon may be writing the last one. */
   async storedTurns(stored: StoredFile): Promise<{ ids: readonly string[]; load(ids: readonly string[]): Promise<TurnRecord[]> }> {
     const running = isHeldElsewhere(this.#ports.home, stored.threadId);
-    const outline = await this.#reading(stored, () => this.#outlines.of(stored.file, this.store.blobsOf(stored.threadId)));
-    return { ids: outline.turnIds, load: (ids) => outline.load(ids, { running }) };
+    const place = { ...stored, blobs: this.store.blobsOf(stored.threadId) };
+    const ids = await this.#reading(stored, () => this.#outlines.turnIds(place));
+    return { ids, load: (wanted) => this.#reading(stored, () => this.#outlines.load(place, wanted, { running })) };
   }
 
   /** A new thread with the turns of another up to a point. */

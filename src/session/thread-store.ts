@@ -10,6 +10,7 @@ import { ThreadIndex } from './index-store.ts';
 import { BlobFolder } from './rollout/blobs.ts';
 import { byName, NotByName } from './rollout/by-name.ts';
 import { changedThreads, forgetLock } from './rollout/lock.ts';
+import type { OutlineKeeper } from './rollout/outlines.ts';
 import {
   archivedPath,
   findRollouts,
@@ -68,7 +69,7 @@ export const listedOf = (stored: StoredThread): Listed => ({
   name: stored.name,
 });
 
-export class ThreadStore {
+export class ThreadStore implements OutlineKeeper {
   readonly #home: string;
   /** Opened at the first list; null where there can be none. */
   #index: Promise<ThreadIndex | null> | undefined;
@@ -79,10 +80,25 @@ export class ThreadStore {
     this.#home = home;
   }
 
+  #openIndex(): Promise<ThreadIndex | null> {
+    this.#index ??= ThreadIndex.open(this.#home);
+    return this.#index;
+  }
+
+  /** Null where none is kept, or the index cannot be asked. */
+  async keptOutline(threadId: string): Promise<string | null> {
+    const index = await this.#openIndex();
+    return attempt(() => index?.outline(threadId) ?? null);
+  }
+
+  async keepOutline(threadId: string, text: string): Promise<void> {
+    const index = await this.#openIndex();
+    attempt(() => index?.putOutline(threadId, text) ?? null);
+  }
+
   /** The index, as far as what lies on disk is in it. */
   async freshIndex(): Promise<ThreadIndex | null> {
-    this.#index ??= ThreadIndex.open(this.#home);
-    const index = await this.#index;
+    const index = await this.#openIndex();
     if (!index) return null;
     const refresh = this.#refresh.then(() => this.#update(index));
     this.#refresh = refresh.catch(() => {});
@@ -248,6 +264,16 @@ export class ThreadStore {
     const index = await this.#index;
     await this.#refresh;
     index?.close();
+  }
+}
+
+/** What the index refuses costs time only. */
+function attempt<T>(work: () => T | null): T | null {
+  try {
+    return work();
+  } catch (error) {
+    logger().warn({ error: messageOf(error) }, 'the index of threads cannot be used');
+    return null;
   }
 }
 

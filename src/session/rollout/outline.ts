@@ -1,7 +1,7 @@
 // Where the turns of a thread lie in its record: byte ranges of their lines, so that what a client sees of a turn is read when it is asked
 // for and no memory holds it meanwhile. The rest of the file is looked at once, line by line, without being kept.
 import { closeSync, openSync, readSync } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { ThreadItem } from '../../protocol/item.ts';
 import type { RolloutLine } from '../../protocol/rollout.ts';
 import type { TurnRecord } from '../turn-record.ts';
@@ -21,9 +21,28 @@ export const SHOWN: ReadonlySet<string> = new Set<RolloutLine['type']>([
 
 interface TurnPlace {
   readonly id: string;
-  /** Offset and length of each of its lines, in turn. */
-  readonly ranges: number[];
+  /** Its lines lie between these bytes, among lines of the model's history. */
+  readonly from: number;
+  to: number;
+  over: boolean;
+  /** Offset and length of lines that came when it was over, in turn. */
+  readonly late: number[];
 }
+
+/** An outline as it is kept. */
+interface KeptForm {
+  scannedTo: number;
+  lastHeard: string | null;
+  turns: TurnPlace[];
+}
+
+const isPlace = (value: unknown): value is TurnPlace => {
+  const place = value as TurnPlace | null;
+  return typeof place?.id === 'string' && typeof place.from === 'number' && typeof place.to === 'number' && Array.isArray(place.late);
+};
+
+/** The file is not the one that the outline was made of. */
+export class StaleOutline extends Error {}
 
 export class RolloutOutline {
   readonly #file: string;
@@ -40,8 +59,32 @@ export class RolloutOutline {
     this.#blobs = blobs;
   }
 
+  /** An outline that was kept, or null for a text that is none or tells of more than the file has. */
+  static from(text: string, { file, blobs, size }: { file: string; blobs: BlobFolder; size: number }): RolloutOutline | null {
+    const outline = new RolloutOutline(file, blobs);
+    try {
+      const { scannedTo, lastHeard, turns } = JSON.parse(text) as KeptForm;
+      if (!(scannedTo <= size) || !turns.every(isPlace)) return null;
+      outline.scanned(scannedTo, lastHeard);
+      outline.#turns = turns;
+      for (const place of turns) outline.#byId.set(place.id, place);
+      return outline;
+    } catch {
+      return null;
+    }
+  }
+
+  toJSON(): KeptForm {
+    return { scannedTo: this.#scannedTo, lastHeard: this.#lastHeard, turns: this.#turns };
+  }
+
   get turnIds(): readonly string[] {
     return this.#turns.map(({ id }) => id);
+  }
+
+  /** How many bytes of the file it knows. */
+  get scannedTo(): number {
+    return this.#scannedTo;
   }
 
   /** Looks at what was appended since the last time. A last line without its end is left for the next time. */
@@ -51,24 +94,31 @@ export class RolloutOutline {
   }
 
   #take(chunk: Chunk, start: number, end: number): void {
+    const head = this.#headOf(chunk, start, end);
+    if (!head) return;
+    this.#lastHeard = head.timestamp ?? this.#lastHeard;
+    this.put(head, chunk.offset + start, end - start);
+  }
+
+  #headOf(chunk: Chunk, start: number, end: number): (LineHead & { timestamp: string | null }) | null {
     const head = this.#heads.read(chunk, start, end);
     // A line of a turn that does not begin with it was not written by us.
-    if (head && (head.turnId !== null || !(SHOWN.has(head.type) || head.type === 'reverted'))) {
-      this.#lastHeard = timeAt(chunk, start);
-      this.put(head, chunk.offset + start, end - start);
-      return;
-    }
-    const parsed = parsedHeadOf(lineText(chunk, start, end));
-    if (!parsed) return;
-    this.#lastHeard = parsed.timestamp ?? this.#lastHeard;
-    this.put(parsed, chunk.offset + start, end - start);
+    if (!head || (head.turnId === null && (SHOWN.has(head.type) || head.type === 'reverted')))
+      return parsedHeadOf(lineText(chunk, start, end));
+    return { ...head, timestamp: timeAt(chunk, start) };
   }
 
   /** Takes down a line that a reader of the whole record has come to. */
   put({ type, turnId }: LineHead, offset: number, length: number): void {
     if (turnId === null) return;
     if (type === 'reverted') this.#revert(turnId);
-    else if (SHOWN.has(type)) this.#placeOf(turnId).ranges.push(offset, length);
+    else if (SHOWN.has(type)) this.#putShown(type, this.#placeOf(turnId, offset), offset, length);
+  }
+
+  #putShown(type: string, place: TurnPlace, offset: number, length: number): void {
+    if (place.over) place.late.push(offset, length);
+    else place.to = offset + length;
+    if (type === 'turnCompleted') place.over = true;
   }
 
   /** Says how far a reader of the whole record has come. */
@@ -77,10 +127,10 @@ export class RolloutOutline {
     this.#lastHeard = lastHeard;
   }
 
-  #placeOf(turnId: string): TurnPlace {
+  #placeOf(turnId: string, offset: number): TurnPlace {
     let place = this.#byId.get(turnId);
     if (!place) {
-      place = { id: turnId, ranges: [] };
+      place = { id: turnId, from: offset, to: offset, over: false, late: [] };
       this.#byId.set(turnId, place);
       this.#turns.push(place);
     }
@@ -94,15 +144,24 @@ export class RolloutOutline {
     this.#turns = this.#turns.slice(0, at);
   }
 
-  /** The turns of these ids, in the order of the ids, read from the file. `running`: the last one may still be written to. */
+  /**
+   * The turns of these ids, in the order of the ids, read from the file. `running`: the last one may still be written to. Rejects with
+   * StaleOutline when the file is another one.
+   */
   async load(turnIds: readonly string[], { running = false } = {}): Promise<TurnRecord[]> {
     const handle = await open(this.#file, 'r');
     try {
       const records: TurnRecord[] = [];
       for (const id of turnIds) {
         const place = this.#byId.get(id);
-        const goesOn = running && id === this.#turns.at(-1)?.id;
-        const record = place && this.#recordOf(await linesAt(handle, place.ranges), goesOn);
+        if (!place) continue;
+        const pieces: Buffer[] = [];
+        for (const [offset, length] of rangesOf(place)) {
+          const piece = Buffer.allocUnsafe(length);
+          const { bytesRead } = await handle.read(piece, 0, length, offset);
+          pieces.push(piece.subarray(0, bytesRead));
+        }
+        const record = this.#recordOf(this.#linesIn(pieces, id), running && place === this.#turns.at(-1));
         if (record) records.push(record);
       }
       return records;
@@ -113,16 +172,35 @@ export class RolloutOutline {
 
   /** The lines of one turn. Throws system errors. */
   linesOf(turnId: string): string[] {
-    const { ranges } = this.#byId.get(turnId) ?? { ranges: [] };
-    const lines: string[] = [];
+    const place = this.#byId.get(turnId);
+    if (!place) return [];
     const file = openSync(this.#file, 'r');
     try {
-      for (let i = 0; i < ranges.length; i += 2) {
-        const line = Buffer.allocUnsafe(ranges[i + 1]);
-        lines.push(line.toString('utf8', 0, readSync(file, line, 0, line.length, ranges[i])));
-      }
+      const pieces = rangesOf(place).map(([offset, length]) => {
+        const piece = Buffer.allocUnsafe(length);
+        return piece.subarray(0, readSync(file, piece, 0, length, offset));
+      });
+      return this.#linesIn(pieces, turnId);
     } finally {
       closeSync(file);
+    }
+  }
+
+  /** The lines of a turn out of what was read of its place. */
+  #linesIn(pieces: readonly Buffer[], turnId: string): string[] {
+    const lines: string[] = [];
+    for (const bytes of pieces) {
+      const chunk = { bytes, text: bytes.toString('latin1'), offset: 0 };
+      let first = true;
+      for (let start = 0; start < bytes.length; ) {
+        const lf = chunk.text.indexOf('\n', start);
+        const end = lf < 0 ? bytes.length : lf;
+        const head = end > start ? this.#headOf(chunk, start, end) : null;
+        if (first && head?.turnId !== turnId) throw new StaleOutline(`there is no line of turn ${turnId} where it was`);
+        if (head?.turnId === turnId && SHOWN.has(head.type)) lines.push(lineText(chunk, start, end));
+        first = false;
+        start = end + 1;
+      }
     }
     return lines;
   }
@@ -144,41 +222,9 @@ export class RolloutOutline {
   }
 }
 
-async function linesAt(handle: FileHandle, ranges: readonly number[]): Promise<string[]> {
-  const lines: string[] = [];
-  for (let i = 0; i < ranges.length; i += 2) {
-    const line = Buffer.allocUnsafe(ranges[i + 1]);
-    const { bytesRead } = await handle.read(line, 0, line.length, ranges[i]);
-    lines.push(line.toString('utf8', 0, bytesRead));
-  }
-  return lines;
-}
-
-interface Kept {
-  outline: RolloutOutline;
-  size: number;
-  mtimeMs: number;
-}
-
-const KEPT_OUTLINES = 8;
-
-/** Outlines of the threads that were read last, brought up to date when their files grow. */
-export class Outlines {
-  /** By file, the least used first. */
-  readonly #kept = new Map<string, Kept>();
-
-  async of(file: string, blobs: BlobFolder): Promise<RolloutOutline> {
-    const { size, mtimeMs } = await stat(file);
-    const known = this.#kept.get(file);
-    const unchanged = known?.size === size && known.mtimeMs === mtimeMs;
-    const outline = known && (unchanged || size > known.size) ? known.outline : new RolloutOutline(file, blobs);
-    if (!unchanged) await outline.extend();
-    this.#kept.delete(file);
-    this.#kept.set(file, { outline, size, mtimeMs });
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT_OUTLINES) break;
-      this.#kept.delete(oldest);
-    }
-    return outline;
-  }
+/** Offset and length of each piece of the file that holds lines of a turn. */
+function rangesOf({ from, to, late }: TurnPlace): [number, number][] {
+  const ranges: [number, number][] = [[from, to - from]];
+  for (let i = 0; i < late.length; i += 2) ranges.push([late[i], late[i + 1]]);
+  return ranges;
 }
