@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RolloutLine } from '../../src/protocol/rollout.ts';
 import { BlobFolder, detached } from '../../src/session/rollout/blobs.ts';
+import { RolloutWriter } from '../../src/session/rollout/writer.ts';
 
 const folders: string[] = [];
 const folder = (): string => {
@@ -97,6 +98,29 @@ describe('data out of line', () => {
       JSON.stringify({ ...lineOf({ content }), blobs: [{ ...good, at: ['item', 'content', 1, 'text'] }] }),
     );
     expect(JSON.stringify(fine.reading)).toContain(Buffer.from('x').toString('base64'));
+  });
+
+  it('[recovery.blobs-fault] a disk that refuses the data holds the lines back, in order, until it takes it', async () => {
+    const dir = folder();
+    const home = path.dirname(dir);
+    fs.writeFileSync(dir, 'a file where the folder has to be');
+    const told: string[] = [];
+    const blobs = new BlobFolder(dir);
+    const file = path.join(home, 'r.jsonl');
+    const writer = new RolloutWriter(file, { blobs, tornEnd: false, onFault: (message) => told.push(message) });
+    const url = `data:image/png;base64,${randomBytes(20_000).toString('base64')}`;
+    writer.append({ type: 'name', name: 'first' });
+    await writer.flush();
+    writer.append(lineOf({ content: [{ image_url: url }] }));
+    writer.append({ type: 'name', name: 'last' });
+    await writer.flush();
+    expect([told.length, fs.readFileSync(file, 'utf8').split('\n').length]).toEqual([1, 2]);
+    fs.rmSync(dir);
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(2);
+    await writer.close();
+    const lines = fs.readFileSync(file, 'utf8').trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual(['name', 'history', 'name']);
+    expect(JSON.stringify(blobs.read(lines[1]).reading)).toContain(url);
   });
 
   it('[recovery.blobs-detached] a detached copy does not need the files; what needs none is not copied', async () => {
