@@ -25,6 +25,7 @@ import { currentTime, getContextRemaining, newContext } from '../tools/runtimes/
 import { execCommand } from '../tools/runtimes/exec-command.ts';
 import { readArtifact } from '../tools/runtimes/read-artifact.ts';
 import { requestPermissions } from '../tools/runtimes/request-permissions.ts';
+import { requestUserInput } from '../tools/runtimes/request-user-input.ts';
 import { localShell, shellCommand } from '../tools/runtimes/shell-command.ts';
 import { updatePlan } from '../tools/runtimes/update-plan.ts';
 import { viewImage } from '../tools/runtimes/view-image.ts';
@@ -72,6 +73,9 @@ export class ThreadToolbox {
       exec.grants.permissions(sandbox, cwd, turnId),
     );
     const builtins = builtinTools(host, config, { exec, artifacts, patches });
+    const asksInDefault = featureEnabled(config, 'default_mode_request_user_input');
+    // One list for each of the two, kept: plans are cached by its identity.
+    const [asking, working] = [true, asksInDefault].map((available) => [...builtins, runtime(requestUserInput(host.frontend, available))]);
     const hooks = this.#hooks.forThread(host, hookSet, config.shell_environment_policy ?? {});
     const webSearch = webSearchOf(config);
     const traced = host.keepsArtifacts && (this.#traces || featureEnabled(config, 'trace'));
@@ -79,7 +83,7 @@ export class ThreadToolbox {
     const traces = traced ? new TraceFile(this.#home, host.threadId) : null;
     return {
       sources: {
-        builtins: () => builtins,
+        builtins: () => (host.settings().collaborationMode?.mode === 'plan' ? asking : working),
         external: (abilities: ModelAbilities) => mcp.tools(abilities),
         hosted: (abilities: ModelAbilities) => (abilities.webSearch ? webSearch : NO_HOSTED),
         strict: config.tools?.strict ?? false,

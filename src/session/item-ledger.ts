@@ -149,6 +149,10 @@ export class ItemLedger implements ToolEvents {
     this.#tell('item/agentMessage/delta', { itemId, delta });
   }
 
+  planDelta(itemId: string, delta: string): void {
+    this.#tell('item/plan/delta', { itemId, delta });
+  }
+
   reasoningPart(itemId: string, summaryIndex: number): void {
     this.#tell('item/reasoning/summaryPartAdded', { itemId, summaryIndex });
   }

@@ -6,6 +6,7 @@ import type { MessagePhase, ThreadItem, WebSearchAction } from '../protocol/item
 import type { MessageItem, ReasoningItem, ResponseItem, WebSearchCallItem } from '../protocol/response-item.ts';
 import type { ItemHandle } from '../tools/events.ts';
 import type { ItemLedger } from './item-ledger.ts';
+import { type PlanPiece, PlanSplitter } from './proposed-plan.ts';
 
 type AgentMessage = Extract<ThreadItem, { type: 'agentMessage' }>;
 type Reasoning = Extract<ThreadItem, { type: 'reasoning' }>;
@@ -44,10 +45,21 @@ function searchItem(id: string, item: WebSearchCallItem): ThreadItem {
   return { type: 'webSearch', id, query, action: given ? action : null, results: null };
 }
 
+/** A plan inside a message. */
+interface LivePlan {
+  handle: ItemHandle;
+  text: string;
+}
+
 /** Live text of an open item; parts are joined only when someone looks. */
 interface Live {
   handle: ItemHandle;
+  /** As the model wrote it. */
+  written: string;
+  /** As it is shown: what is shown as an item of its own is not in it. */
   text: string;
+  splitter: PlanSplitter | null;
+  plan: LivePlan | null;
   summary: string[];
   content: string[];
 }
@@ -55,18 +67,21 @@ interface Live {
 /** Follows one response. Invariant: what it opened it completes at the item's own end; the ledger closes the rest. */
 export class ResponseItems {
   readonly #ledger: ItemLedger;
+  readonly #plans: boolean;
   /** By the model's item id. */
   readonly #live = new Map<string, Live>();
 
-  constructor(ledger: ItemLedger) {
+  /** `plans`: a proposed plan in a message is an item of its own. */
+  constructor(ledger: ItemLedger, { plans }: { plans: boolean }) {
     this.#ledger = ledger;
+    this.#plans = plans;
   }
 
   /** Text of messages that were cut off before their end, in order. */
   partialTexts(): string[] {
     return [...this.#live.values()]
-      .filter((live) => live.handle.current.type === 'agentMessage' && !live.handle.completed && live.text !== '')
-      .map((live) => live.text);
+      .filter((live) => live.handle.current.type === 'agentMessage' && !live.handle.completed && live.written !== '')
+      .map((live) => live.written);
   }
 
   added(item: ResponseItem): void {
@@ -79,8 +94,9 @@ export class ResponseItems {
     switch (event.type) {
       case 'textDelta': {
         const live = this.#live.get(event.itemId) ?? this.#openMessage(event.itemId, null);
-        live.text += event.delta;
-        this.#ledger.messageDelta(live.handle.id, event.delta);
+        live.written += event.delta;
+        if (live.splitter) this.#show(live, live.splitter.push(event.delta));
+        else this.#say(live, event.delta);
         return;
       }
       case 'reasoningPartAdded': {
@@ -107,13 +123,54 @@ export class ResponseItems {
   done(item: ResponseItem): void {
     if (item.type === 'message' && item.role === 'assistant') {
       const live = this.#live.get(item.id ?? '') ?? this.#openMessage(item.id ?? '', phaseOf(item));
-      live.handle.complete({ ...emptyMessage(live.handle.id, phaseOf(item)), text: messageText(item) });
+      live.handle.complete({ ...emptyMessage(live.handle.id, phaseOf(item)), text: this.#finished(live, messageText(item)) });
     } else if (item.type === 'reasoning') {
       this.#reasoningDone(item);
     } else if (item.type === 'web_search_call') {
       const live = this.#live.get(item.id ?? '') ?? this.#open(item.id ?? '', (id) => searchItem(id, item));
       live.handle.complete(searchItem(live.handle.id, item));
     }
+  }
+
+  /** The text of a message that is complete; `whole` is all of it, whether it came in pieces or not. */
+  #finished(live: Live, whole: string): string {
+    if (!live.splitter) return whole;
+    if (live.written === '') this.#show(live, live.splitter.push(whole));
+    this.#show(live, live.splitter.finish());
+    return live.text;
+  }
+
+  #say(live: Live, text: string): void {
+    live.text += text;
+    this.#ledger.messageDelta(live.handle.id, text);
+  }
+
+  #show(live: Live, pieces: readonly PlanPiece[]): void {
+    for (const piece of pieces) {
+      if (piece.type === 'message') this.#say(live, piece.text);
+      else if (piece.type === 'planBegins') live.plan = this.#openPlan();
+      else if (piece.type === 'plan') this.#planText(live.plan, piece.text);
+      else this.#endPlan(live);
+    }
+  }
+
+  #openPlan(): LivePlan {
+    const plan: LivePlan = { handle: null as never, text: '' };
+    const item = { type: 'plan' as const, id: newId(), text: '' };
+    plan.handle = this.#ledger.startItem(item, { abandoned: (current) => ({ ...current, text: plan.text }) as ThreadItem });
+    return plan;
+  }
+
+  #planText(plan: LivePlan | null, text: string): void {
+    if (!plan) return;
+    plan.text += text;
+    this.#ledger.planDelta(plan.handle.id, text);
+  }
+
+  #endPlan(live: Live): void {
+    const { plan } = live;
+    live.plan = null;
+    plan?.handle.complete({ type: 'plan', id: plan.handle.id, text: plan.text });
   }
 
   #reasoningDone(item: ReasoningItem): void {
@@ -139,7 +196,8 @@ export class ResponseItems {
     const known = this.#live.get(modelId);
     if (known && !known.handle.completed) return known;
     const id = modelId === '' || this.#ledger.has(modelId) ? newId() : modelId;
-    const live: Live = { handle: null as never, text: '', summary: [], content: [] };
+    const splitter = this.#plans ? new PlanSplitter() : null;
+    const live: Live = { handle: null as never, written: '', text: '', splitter, plan: null, summary: [], content: [] };
     live.handle = this.#ledger.startItem(make(id), { abandoned: (current) => withLiveText(current, live) });
     this.#live.set(modelId, live);
     return live;

@@ -61,7 +61,7 @@ class Attempt {
     this.#turn = turn;
     this.#step = step;
     this.#begin = begin;
-    this.#items = new ResponseItems(turn.ledger);
+    this.#items = new ResponseItems(turn.ledger, { plans: step.settings.collaborationMode?.mode === 'plan' });
     this.#previews = new CallPreviews({
       events: turn.ledger,
       router: step.router,

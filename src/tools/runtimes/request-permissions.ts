@@ -8,6 +8,7 @@ import { policyName } from '../../exec/policy/approval-policy.ts';
 import { type Grant, type GrantScope, grantOf, intersection, isEmptyGrant, NO_GRANT } from '../../exec/sandbox/grants.ts';
 import type { GrantedPermissionProfile, PermissionsRequestApprovalResponse } from '../../protocol/approval.ts';
 import type { FrontendOutcome, FrontendPort } from '../events.ts';
+import { outcomeOf } from '../frontend-question.ts';
 import { decisionWithoutAnswer } from '../gates/approval-decision.ts';
 import { readFunctionPayload } from '../gates/validate.ts';
 import { failedOutput, type ToolOutput, textOutput } from '../result.ts';
@@ -92,7 +93,7 @@ function forbidden({ approvalPolicy }: StepFacts): ApprovalNeed {
 
 async function ask(ports: PermissionPorts, { args, call, step }: Invocation<Args>, signal: AbortSignal): Promise<ToolOutput> {
   const asked = askedFor(args, step.cwd);
-  const open = ports.frontend.open('item/permissions/requestApproval', {
+  const params = {
     threadId: step.threadId,
     turnId: step.turnId,
     itemId: call.itemId,
@@ -101,14 +102,10 @@ async function ask(ports: PermissionPorts, { args, call, step }: Invocation<Args
     cwd: step.cwd,
     reason: args.reason ?? null,
     permissions: { network: networkOf(asked), fileSystem: fileSystemOf(asked) },
-  });
-  const onAbort = () => open.cancel('the turn was interrupted');
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  const outcome = await open.outcome;
-  signal.removeEventListener('abort', onAbort);
+  };
+  const outcome = await outcomeOf(ports.frontend, 'item/permissions/requestApproval', params, signal);
   // A grant that comes after the interrupt grants nothing.
-  if (signal.aborted) return failedOutput('cancelled', 'aborted by user before the request was answered. Nothing was granted.');
+  if (!outcome) return failedOutput('cancelled', 'aborted by user before the request was answered. Nothing was granted.');
   return concluded(ports, asked, outcome, step);
 }
 
