@@ -126,6 +126,11 @@ export class Daemon {
       sink: this.#subscriptions,
       frontends: this.#subscriptions,
       isHeard: (threadId) => this.#subscriptions.isHeard(threadId),
+      joined: (parentId, thread) => {
+        this.#subscriptions.join(parentId, thread.id);
+        this.#subscriptions.all('thread/started', { thread: thread.view() });
+        thread.tools.announced();
+      },
       shellName: this.#exec.shellName,
       setup: (cwd, thread) => setupThread(setup, cwd, thread),
     });

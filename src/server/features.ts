@@ -35,6 +35,13 @@ export const FEATURES: readonly Feature[] = [
     defaultEnabled: false,
   },
   {
+    name: 'multi_agent',
+    stage: 'beta',
+    displayName: null,
+    description: 'Gives the model tools to make agents that work for it in threads of their own.',
+    defaultEnabled: true,
+  },
+  {
     name: 'request_permissions_tool',
     stage: 'underDevelopment',
     displayName: null,

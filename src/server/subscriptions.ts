@@ -35,6 +35,11 @@ export class Subscriptions implements EventSink, FrontendRequests {
     return false;
   }
 
+  /** Whoever listens to one thread listens to another one, too. */
+  join(threadId: string, another: string): void {
+    for (const client of this.#clients) if (client.subscriptions.has(threadId)) client.subscriptions.add(another);
+  }
+
   /** Nobody listens to a thread that was put away. */
   drop(threadId: string): void {
     for (const client of this.#clients) client.subscriptions.delete(threadId);

@@ -7,7 +7,7 @@ import { providerOf } from '../config/provider.ts';
 import type { EffectiveConfig } from '../config/schema.ts';
 import { checkEffort, sandboxPolicyFor, type ThreadSettings } from '../session/settings.ts';
 import type { SkillCatalog } from '../session/skill-catalog.ts';
-import type { ThreadSetup } from '../session/thread-manager.ts';
+import type { ThreadSetup } from '../session/thread-requests.ts';
 import { type ExtensionServices, withExtensions } from './extension-services.ts';
 import type { FeatureSwitches } from './features.ts';
 import type { HookServices } from './hook-services.ts';

@@ -20,6 +20,7 @@ import { ApprovalStore } from '../tools/gates/approval-store.ts';
 import { PatchCalls } from '../tools/patch/patch-calls.ts';
 import type { ModelAbilities } from '../tools/plan.ts';
 import type { ToolRuntime } from '../tools/runtime.ts';
+import { agentTools } from '../tools/runtimes/agents.ts';
 import { applyPatch } from '../tools/runtimes/apply-patch.ts';
 import { currentTime, getContextRemaining, newContext } from '../tools/runtimes/context-window.ts';
 import { execCommand } from '../tools/runtimes/exec-command.ts';
@@ -88,6 +89,8 @@ export class ThreadToolbox {
         hosted: (abilities: ModelAbilities) => (abilities.webSearch ? webSearch : NO_HOSTED),
         strict: config.tools?.strict ?? false,
         suggest: toolEnabled(config, 'suggest', false),
+        identity: host.identity,
+        ...(config.agents?.max_depth === undefined ? {} : { maxDepth: config.agents.max_depth }),
       },
       approvals: new ApprovalGate(new ApprovalStore(), host.frontend, (amendment, request) => amend(exec, amendment, request)),
       hooks,
@@ -168,6 +171,7 @@ function builtinTools(host: ToolHost, config: EffectiveConfig, { exec, artifacts
   if (toolEnabled(config, 'current_time', false)) tools.push(runtime(currentTime()));
   if (featureEnabled(config, 'token_budget')) tools.push(runtime(getContextRemaining(() => host.tokens())), runtime(newContext()));
   if (host.keepsArtifacts) tools.push(runtime(readArtifact(artifacts)));
+  if (featureEnabled(config, 'multi_agent', true)) tools.push(...agentTools(host.agents));
   return tools;
 }
 

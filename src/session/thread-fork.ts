@@ -30,6 +30,12 @@ export function fillFork(thread: Thread, source: ThreadState, turns: ThreadState
   if (turns.length || state.name) log.summary();
 }
 
+/** Begins a thread with what was said in another one. */
+export function fillContext({ state, log }: Thread, entries: readonly HistoryEntry[]): void {
+  for (const { origin, item, section } of entries) log.history(origin, detached(item), null, section);
+  for (const item of state.history.missingOutputs()) log.history('tool', item, null);
+}
+
 function copyTurn(thread: Thread, turn: ThreadState['turns'][number]): void {
   const items = turn.items.map(detached);
   thread.state.turns.push({ ...turn, items, open: new Map() });

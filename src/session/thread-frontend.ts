@@ -22,8 +22,17 @@ export class ThreadFrontend implements FrontendPort {
   readonly #threadId: string;
   readonly #currentTurn: () => string;
   readonly #flags: WaitingFlags;
+  /** The thread that this one works for in the end; null for one that works for nobody. */
+  readonly #rootThreadId: string | null;
 
-  constructor(requests: FrontendRequests, threadId: string, currentTurn: () => string, flags: WaitingFlags) {
+  constructor(
+    requests: FrontendRequests,
+    threadId: string,
+    currentTurn: () => string,
+    flags: WaitingFlags,
+    rootThreadId: string | null = null,
+  ) {
+    this.#rootThreadId = rootThreadId;
     this.#requests = requests;
     this.#threadId = threadId;
     this.#currentTurn = currentTurn;
@@ -33,7 +42,9 @@ export class ThreadFrontend implements FrontendPort {
   open<M extends ServerRequestMethod>(method: M, params: ServerRequestParams<M>): FrontendRequest<ServerRequestResult<M>> {
     const flag = FLAGS[method];
     if (flag) this.#flags.raise(flag);
-    return this.#requests.open({ threadId: this.#threadId, turnId: this.#currentTurn() }, method, params, () => {
+    // Whoever is asked by an agent sees for whom it works.
+    const told = this.#rootThreadId === null ? params : { ...params, rootThreadId: this.#rootThreadId };
+    return this.#requests.open({ threadId: this.#threadId, turnId: this.#currentTurn() }, method, told, () => {
       if (flag) this.#flags.lower(flag);
     });
   }

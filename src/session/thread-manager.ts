@@ -1,90 +1,56 @@
 // All threads of the daemon: the loaded ones and the ways to load, make, copy and put away the others. A thread is loaded once.
 
-import { nowSeconds } from '../common/clock.ts';
-import { invalidRequest, messageOf, unknownThread, unloadedThread } from '../common/errors.ts';
-import { isUuid, newId } from '../common/ids.ts';
+import { invalidRequest, unknownThread, unloadedThread } from '../common/errors.ts';
+import { isUuid } from '../common/ids.ts';
 import { KeyedLock } from '../common/keyed-lock.ts';
-import { PROTOCOL_VERSION } from '../common/version.ts';
-import { withoutSecretKeys } from '../config/read.ts';
-import type { EffectiveConfig } from '../config/schema.ts';
 import { featureEnabled } from '../config/switches.ts';
-import type { SandboxMode, SandboxPolicy } from '../protocol/primitives.ts';
-import { type MetaLine, ROLLOUT_VERSION } from '../protocol/rollout.ts';
+import type { SpawnRequest } from '../tools/agents.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
-import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
+import { AgentTeam } from './agents.ts';
 import { type HistoryEntry, isCompacted } from './history.ts';
 import { IdleThreads, type IdleVerdict } from './idle-threads.ts';
-import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
-import { isHeldElsewhere, lockThread } from './rollout/lock.ts';
-import { Outlines } from './rollout/outlines.ts';
+import { lockThread } from './rollout/lock.ts';
 import { guessRollout, newRolloutPath, type StoredFile } from './rollout/paths.ts';
-import { type ReadRollout, replayRollout } from './rollout/reader.ts';
-import { recover } from './rollout/recovery.ts';
-import { type LostQuestion, type ReplayedThread, revert } from './rollout/replay.ts';
-import { skimRollout } from './rollout/skim.ts';
-import { lostMeta } from './rollout/summary.ts';
-import { checkPatch, patchSettings, type SettingsPatch, type ThreadSettings, withSandbox } from './settings.ts';
-import type { SkillScan } from './skills.ts';
+import { patchSettings, type SettingsPatch } from './settings.ts';
 import { Thread } from './thread.ts';
-import { cutTurns, fillFork } from './thread-fork.ts';
+import { cutTurns, fillContext, fillFork } from './thread-fork.ts';
+import { agentMeta, makeGood, metaOf, newMeta, settingsFor } from './thread-making.ts';
+import { ThreadRecords } from './thread-records.ts';
+import type { ManagerPorts, ResumeOptions, StartRequest, ThreadSetup } from './thread-requests.ts';
 import { newState, stateFromReplay, stateFromSkim, type ThreadState } from './thread-state.ts';
 import { ThreadStore } from './thread-store.ts';
-import type { ThreadToolsFactory } from './thread-tools.ts';
+import type { LoopResult } from './turn-loop.ts';
 import type { TurnRecord } from './turn-record.ts';
 import { World } from './world.ts';
 
-/** What a thread is built with, from its configuration. */
-export interface ThreadSetup {
-  config: EffectiveConfig;
-  settings: ThreadSettings;
-  models: ModelSource;
-  tools: ThreadToolsFactory;
-  /** The skills that a folder may use. May reject: a folder's configuration can be broken. */
-  skills(cwd: string): Promise<SkillScan>;
-  /** What a sandbox by its short name means under this configuration. */
-  sandbox(mode: SandboxMode): SandboxPolicy;
-}
-
-export interface ManagerPorts {
-  home: string;
-  sink: EventSink;
-  frontends: FrontendRequests;
-  shellName: string;
-  /** Some client listens to the thread. */
-  isHeard(threadId: string): boolean;
-  /** The configuration for a folder and the overrides of one thread. Throws an RpcError that names key and file. */
-  setup(cwd: string | null, threadConfig: Record<string, unknown> | null): Promise<ThreadSetup>;
-}
-
-export interface StartRequest {
-  cwd: string | null;
-  config: Record<string, unknown> | null;
-  patch: SettingsPatch;
-  ephemeral: boolean;
-  dynamicTools: readonly DynamicTool[];
-  originator: string | null;
-}
-
-export interface ResumeOptions {
-  patch: SettingsPatch;
-  config: Record<string, unknown> | null;
-  /** The turns and the history of a long thread may be read afterwards: whoever needs them waits for `whole`. */
-  restLater?: boolean;
-}
+/** Agents below one root, unless the configuration says otherwise. */
+const MAX_AGENTS = 6;
 
 export class ThreadManager {
   readonly store: ThreadStore;
+  readonly records: ThreadRecords;
   readonly #ports: ManagerPorts;
   readonly #loaded = new Map<string, Thread>();
   /** One load, move or delete of a thread at a time. */
   readonly #locks = new KeyedLock();
-  readonly #outlines: Outlines;
+  readonly #team: AgentTeam;
   readonly #idle = new IdleThreads((threadId) => this.#unloadIdle(threadId));
 
   constructor(ports: ManagerPorts) {
     this.#ports = ports;
     this.store = new ThreadStore(ports.home);
-    this.#outlines = new Outlines(this.store);
+    this.records = new ThreadRecords(ports.home, this.store);
+    this.#team = new AgentTeam({
+      find: (threadId) => this.#loaded.get(threadId),
+      make: (parent, request, nickname) => this.#makeAgent(parent, request, nickname),
+      load: (threadId, parentId) => this.#loadAgent(threadId, parentId),
+      putAway: (threadId) => this.#putAway(threadId),
+      announce: (parentId, agent) => {
+        ports.joined(parentId, agent);
+        this.#idle.touch(agent.id);
+      },
+      limit: (parent) => parent.maxAgents,
+    });
   }
 
   get loaded(): readonly Thread[] {
@@ -104,7 +70,7 @@ export class ThreadManager {
 
   async start(request: StartRequest): Promise<Thread> {
     const setup = await this.#ports.setup(request.cwd, request.config);
-    const meta = this.#newMeta(request.originator, request.config, null);
+    const meta = newMeta(request.originator, request.config, null);
     const path = request.ephemeral ? null : newRolloutPath(this.#ports.home, meta.id, new Date(meta.createdAt * 1000));
     const state = newState({
       meta,
@@ -114,21 +80,6 @@ export class ThreadManager {
       dynamicTools: request.dynamicTools,
     });
     return this.#adopt(state, setup, { begun: false, endsWhole: true });
-  }
-
-  #newMeta(originator: string | null, config: Record<string, unknown> | null, forkedFromId: string | null): MetaLine {
-    return {
-      type: 'meta',
-      version: ROLLOUT_VERSION,
-      id: newId(),
-      createdAt: nowSeconds(),
-      cliVersion: PROTOCOL_VERSION,
-      source: 'vscode',
-      originator,
-      forkedFromId,
-      parentThreadId: null,
-      config: config && withoutSecretKeys(config),
-    };
   }
 
   #adopt(state: ThreadState, setup: ThreadSetup, stored: { begun: boolean; endsWhole: boolean }): Thread {
@@ -153,8 +104,16 @@ export class ThreadManager {
     const settled = () => this.#idle.touch(id);
     const blobs = this.store.blobsOf(id);
     const readRest = (opened: Thread) => this.#readRest(opened);
-    const recordedHistory = ({ state: { path } }: Thread, turnId: string) => this.#historyBefore(id, path, turnId);
-    const ports = { sink, frontends, models, tools, sandbox, artifacts, blobs, world, readRest, recordedHistory, settled, release };
+    const team = {
+      port: this.#team.portFor(id),
+      news: () => this.#team.takeNews(id),
+      turnEnded: (result: LoopResult, record: TurnRecord) => this.#team.turnEnded(id, result, record),
+    };
+    const rootThreadId = state.meta.parentThreadId && this.#rootOf(state.meta.parentThreadId);
+    const maxAgents = config.agents?.max_threads ?? MAX_AGENTS;
+    const recordedHistory = ({ state: { path } }: Thread, turnId: string) => this.records.historyBefore(id, path, turnId);
+    const above = { team, rootThreadId, maxAgents, readRest, recordedHistory, settled, release };
+    const ports = { sink, frontends, models, tools, sandbox, artifacts, blobs, world, ...above };
     const thread = new Thread(state, ports, stored);
     this.#loaded.set(id, thread);
     // Its wait begins when whoever opened it listens, or has failed to.
@@ -169,6 +128,44 @@ export class ThreadManager {
     throw invalidRequest(
       `thread ${state.meta.id} is in use: another process (pid ${lock.ownerPid}) is its writer. Close it there, or fork it.`,
     );
+  }
+
+  /** Where a chain of agents begins. */
+  #rootOf(threadId: string): string {
+    const above = this.#loaded.get(threadId)?.state.meta.parentThreadId;
+    return above ? this.#rootOf(above) : threadId;
+  }
+
+  /** Loaded threads that work for this one. */
+  agentsOf(threadId: string): readonly Thread[] {
+    return this.#team.childrenOf(threadId);
+  }
+
+  async #makeAgent(parent: Thread, request: SpawnRequest, nickname: string): Promise<Thread> {
+    const { meta, settings, ephemeral } = parent.state;
+    const setup = await this.#ports.setup(settings.cwd, meta.config);
+    const own = agentMeta(newMeta(meta.originator, meta.config, null), meta, nickname);
+    const patch: SettingsPatch = {
+      ...(request.model ? { model: request.model } : {}),
+      ...(request.effort ? { effort: request.effort } : {}),
+    };
+    const path = ephemeral ? null : newRolloutPath(this.#ports.home, own.id, new Date(own.createdAt * 1000));
+    const state = newState({
+      meta: own,
+      ephemeral,
+      path,
+      settings: settingsFor(setup, { ...settings, collaborationMode: null }, patch),
+      dynamicTools: [],
+    });
+    const thread = this.#adopt(state, setup, { begun: false, endsWhole: true });
+    if (request.forkContext) fillContext(thread, parent.state.history.entries);
+    return thread;
+  }
+
+  async #loadAgent(threadId: string, parentId: string): Promise<Thread | null> {
+    const stored = isUuid(threadId) ? await this.store.find(threadId) : null;
+    if (!stored || this.store.summaryOf(stored)?.meta.parentThreadId !== parentId) return null;
+    return this.resume(threadId, { patch: {}, config: null });
   }
 
   /** The stored file of a thread that may be loaded. */
@@ -199,8 +196,8 @@ export class ThreadManager {
   }
 
   async #load(stored: StoredFile, options: ResumeOptions): Promise<Thread> {
-    const skim = options.restLater ? await this.#reading(stored, () => skimRollout(stored.file)) : null;
-    const replay = skim?.replay ?? (await this.#replay(stored));
+    const skim = options.restLater ? await this.records.skim(stored) : null;
+    const replay = skim?.replay ?? (await this.records.replay(stored));
     const meta = metaOf(replay, stored);
     const cwd = options.patch.cwd ?? (typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null);
     const setup = await this.#ports.setup(cwd, options.config ?? meta.config);
@@ -215,34 +212,12 @@ export class ThreadManager {
   async #readRest(thread: Thread): Promise<void> {
     const { state } = thread;
     if (!state.path) return;
-    const replay = await this.#replay({ threadId: thread.id, file: state.path, archived: false });
+    const replay = await this.records.replay({ threadId: thread.id, file: state.path, archived: false });
     state.turns = replay.turns;
     state.outline = replay.outline;
     state.history.replace(replay.history);
     state.unread = null;
     makeGood(thread, replay);
-  }
-
-  async #reading<T>(stored: StoredFile, read: () => Promise<T>): Promise<T> {
-    try {
-      return await read();
-    } catch (error) {
-      throw invalidRequest(`thread ${stored.threadId} cannot be read: ${messageOf(error)}`);
-    }
-  }
-
-  async #replay(stored: StoredFile): Promise<ReadRollout> {
-    const replay = await this.#reading(stored, () => replayRollout(stored.file, this.store.blobsOf(stored.threadId)));
-    if (replay.readLines === 0) throw invalidRequest(`thread ${stored.threadId} cannot be read: no line of ${stored.file} is readable`);
-    return replay;
-  }
-
-  /** The history of a thread before one of its turns, whether that was reverted or not. Null where nothing is recorded. */
-  async #historyBefore(threadId: string, file: string | null, turnId: string): Promise<readonly HistoryEntry[] | null> {
-    if (file === null) return null;
-    const replay = await this.#replay({ threadId, file, archived: false });
-    revert(replay, turnId);
-    return replay.history;
   }
 
   /** A thread for reading: the loaded one, or its file. */
@@ -258,16 +233,8 @@ export class ThreadManager {
     const found = await this.read(threadId);
     if ('loaded' in found) return found.loaded.state;
     const { stored } = found;
-    const skim = await this.#reading(stored, () => skimRollout(stored.file));
-    return skim?.replay ?? (await this.#replay(stored));
-  }
-
-  /** The turns of a thread that is not loaded, as they lie in its record. Another daemon may be writing the last one. */
-  async storedTurns(stored: StoredFile): Promise<{ ids: readonly string[]; load(ids: readonly string[]): Promise<TurnRecord[]> }> {
-    const running = isHeldElsewhere(this.#ports.home, stored.threadId);
-    const place = { ...stored, blobs: this.store.blobsOf(stored.threadId) };
-    const ids = await this.#reading(stored, () => this.#outlines.turnIds(place));
-    return { ids, load: (wanted) => this.#reading(stored, () => this.#outlines.load(place, wanted, { running })) };
+    const skim = await this.records.skim(stored);
+    return skim?.replay ?? (await this.records.replay(stored));
   }
 
   /** A new thread with the turns of another up to a point. */
@@ -279,7 +246,7 @@ export class ThreadManager {
     const source = await this.#forkSource(threadId);
     const turns = cutTurns(source.turns, upTo);
     const entries = await this.#forkHistory(source, turns.length);
-    const meta = this.#newMeta(request.originator, request.config ?? source.meta.config, threadId);
+    const meta = newMeta(request.originator, request.config ?? source.meta.config, threadId);
     const setup = await this.#ports.setup(request.cwd ?? source.settings.cwd, request.config ?? source.meta.config);
     const path = request.ephemeral ? null : newRolloutPath(this.#ports.home, meta.id, new Date(meta.createdAt * 1000));
     const state = newState({
@@ -298,7 +265,7 @@ export class ThreadManager {
   async #forkHistory(source: ThreadState, turns: number): Promise<readonly HistoryEntry[]> {
     const { entries } = source.history;
     const next = source.turns.at(turns);
-    const recorded = next && isCompacted(entries) ? await this.#historyBefore(source.meta.id, source.path, next.id) : null;
+    const recorded = next && isCompacted(entries) ? await this.records.historyBefore(source.meta.id, source.path, next.id) : null;
     if (recorded) return recorded;
     const kept = new Set(source.turns.slice(0, turns).map(({ id }) => id));
     return entries.filter(({ turnId }) => turnId === null || kept.has(turnId));
@@ -312,7 +279,7 @@ export class ThreadManager {
       return found.loaded.state;
     }
     const { stored } = found;
-    const replay = await this.#replay(stored);
+    const replay = await this.records.replay(stored);
     const meta = metaOf(replay, stored);
     const cwd = typeof replay.settings.cwd === 'string' ? replay.settings.cwd : null;
     const setup = await this.#ports.setup(cwd, meta.config);
@@ -332,11 +299,17 @@ export class ThreadManager {
       if (thread.activeTurnId !== null || this.#ports.isHeard(threadId)) return 'wait';
       if ((await thread.tools.terminals()).length > 0) return 'later';
       if (thread.activeTurnId !== null || this.#ports.isHeard(threadId)) return 'wait'; // begun while the terminals were looked at
-      await this.unload(threadId);
-      this.#ports.sink.all('thread/status/changed', { threadId, status: { type: 'notLoaded' } });
-      this.#ports.sink.all('thread/closed', { threadId });
+      await this.#putAway(threadId);
       return 'gone';
     });
+  }
+
+  /** Unloads a thread and says so. */
+  async #putAway(threadId: string): Promise<void> {
+    if (!this.#loaded.has(threadId)) return;
+    await this.unload(threadId);
+    this.#ports.sink.all('thread/status/changed', { threadId, status: { type: 'notLoaded' } });
+    this.#ports.sink.all('thread/closed', { threadId });
   }
 
   /** Stops and unloads a thread; nothing when it is not loaded. */
@@ -346,6 +319,7 @@ export class ThreadManager {
     this.#idle.forget(threadId);
     try {
       await thread.close();
+      await this.#team.gone(threadId);
     } finally {
       this.#loaded.delete(threadId);
     }
@@ -383,27 +357,4 @@ export class ThreadManager {
     await Promise.all([...this.#loaded.keys()].map((id) => this.unload(id)));
     await this.store.close();
   }
-}
-
-/** The name of the file says which thread it is: an id inside that says otherwise was copied there, and would name other files. */
-const metaOf = (replay: ReplayedThread, stored: StoredFile): MetaLine => ({ ...(replay.meta ?? lostMeta(stored)), id: stored.threadId });
-
-/** Writes down what a crash left open in a thread that was just read, and keeps what a client is to be told of it. */
-function makeGood(thread: Thread, replay: ReplayedThread): void {
-  const { state } = thread;
-  state.lostQuestions = recover(state, thread.log, replay.remains);
-  if (state.lostQuestions.length > 0) state.loadWarnings.push(lostText(state.lostQuestions));
-  if (replay.lostBlobs > 0) state.loadWarnings.push(`Images of this thread are gone, as their files are missing: ${replay.lostBlobs}.`);
-  if (replay.skippedLines > 0) state.loadWarnings.push(`${replay.skippedLines} damaged lines in the record of this thread were skipped.`);
-}
-
-const lostText = (lost: readonly LostQuestion[]): string =>
-  `The daemon ended while ${lost.length === 1 ? 'a request waited' : `${lost.length} requests waited`} for an answer (${lost.map(({ method }) => method).join(', ')}): lost, and nothing of it was done.`;
-
-/** Throws an RpcError for a patch that no request to a model could follow. */
-function settingsFor(setup: ThreadSetup, before: ThreadSettings, given: SettingsPatch): ThreadSettings {
-  const patch = withSandbox(given, setup.sandbox);
-  const settings = patchSettings(before, patch);
-  checkPatch(patch, settings, setup.models);
-  return settings;
 }

@@ -4,6 +4,7 @@ import type { MetaLine } from '../protocol/rollout.ts';
 import type { GitInfo } from '../protocol/thread.ts';
 import type { QueuedSubmission, ThreadGoal } from '../protocol/thread-queue-goal.ts';
 import type { ThreadTokenUsage } from '../protocol/turn.ts';
+import { type Identity, ROOT } from '../tools/exposure.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { History } from './history.ts';
 import type { RolloutOutline } from './rollout/outline.ts';
@@ -89,6 +90,13 @@ const firstUserText = (turns: readonly TurnRecord[]): string => {
   }
   return '';
 };
+
+/** What a thread is, by who made it. */
+export function identityOf({ source }: MetaLine): Identity {
+  if (typeof source === 'string' || !('subAgent' in source)) return ROOT;
+  const { subAgent } = source;
+  return typeof subAgent === 'object' && 'thread_spawn' in subAgent ? { type: 'subAgent', depth: subAgent.thread_spawn.depth } : ROOT;
+}
 
 /** How many turns a thread has, read or not. */
 export const turnCount = ({ turns, unread }: ThreadState): number => unread?.turns ?? turns.length;

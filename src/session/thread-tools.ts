@@ -1,7 +1,9 @@
 // The tools of one thread and what they keep alive, as a port. The composition root builds them; the thread only asks.
 import type { ThreadBackgroundTerminal } from '../protocol/exec.ts';
+import type { AgentPort } from '../tools/agents.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
 import type { FrontendPort, ToolEvents } from '../tools/events.ts';
+import type { Identity } from '../tools/exposure.ts';
 import type { ApprovalGate } from '../tools/gates/approval.ts';
 import type { CallTrace } from '../tools/trace.ts';
 import type { ThreadSettings } from './settings.ts';
@@ -13,6 +15,9 @@ export interface ToolHost {
   readonly threadId: string;
   readonly frontend: FrontendPort;
   readonly artifacts: ArtifactPort;
+  /** What the thread is: the root, or an agent below it. */
+  readonly identity: Identity;
+  readonly agents: AgentPort;
   /** False for an ephemeral thread: nothing of it is kept on disk. */
   readonly keepsArtifacts: boolean;
   settings(): ThreadSettings;

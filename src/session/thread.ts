@@ -5,6 +5,7 @@ import { isToolCall, type ResponseItem } from '../protocol/response-item.ts';
 import type { ReviewTarget } from '../protocol/review.ts';
 import type { ThreadStatus, Thread as WireThread } from '../protocol/thread.ts';
 import type { Turn as WireTurn } from '../protocol/turn.ts';
+import type { AgentPort } from '../tools/agents.ts';
 import type { ArtifactPort } from '../tools/artifacts.ts';
 import { Orchestrator } from '../tools/orchestrator.ts';
 import type { ModelAbilities } from '../tools/plan.ts';
@@ -23,10 +24,11 @@ import { checkPatch, patchSettings, type SettingsPatch, wireSettings, withSandbo
 import { StepBuilder } from './step-context.ts';
 import { ThreadFrontend } from './thread-frontend.ts';
 import { ThreadLog } from './thread-log.ts';
-import { factsOf, type ThreadState } from './thread-state.ts';
+import { factsOf, identityOf, type ThreadState } from './thread-state.ts';
 import type { ThreadTools, ThreadToolsFactory } from './thread-tools.ts';
 import { wireThread } from './thread-view.ts';
-import { wireTurn } from './turn-record.ts';
+import type { LoopResult } from './turn-loop.ts';
+import { type TurnRecord, wireTurn } from './turn-record.ts';
 import { TurnRunner } from './turn-runner.ts';
 import { TurnShelf } from './turn-shelf.ts';
 import type { UserMessage } from './user-input.ts';
@@ -44,6 +46,12 @@ export interface ThreadPorts {
   world: World;
   /** What a sandbox by its short name means here. */
   sandbox(mode: SandboxMode): SandboxPolicy;
+  /** The agents of this thread. */
+  team: { port: AgentPort; news(): readonly ResponseItem[]; turnEnded(result: LoopResult, record: TurnRecord): void };
+  /** The thread that this one works for in the end; null for one that works for nobody. */
+  rootThreadId: string | null;
+  /** How many agents there may be below the root of this thread. */
+  maxAgents: number;
   /** Reads turns and history of a thread that was opened without them, and makes good what a crash left. */
   readRest(thread: Thread): Promise<void>;
   /** The history before a turn, from the record; null where there is none. */
@@ -89,11 +97,15 @@ export class Thread {
       this.id,
       () => this.activeTurnId ?? '',
       this.#waiting,
+      ports.rootThreadId,
     );
+    const identity = identityOf(state.meta);
     this.tools = ports.tools({
       threadId: this.id,
       frontend,
       artifacts,
+      identity,
+      agents: ports.team.port,
       keepsArtifacts: !state.ephemeral,
       settings: () => this.state.settings,
       rolloutPath: () => this.state.path,
@@ -134,8 +146,11 @@ export class Thread {
       steps,
       reviewSteps,
       statusChanged,
-      turnEnded: ({ end, error }, record) => {
-        this.followUps.turnEnded(end, error, record);
+      news: () => ports.team.news(),
+      agent: identity.type === 'subAgent' ? { id: state.meta.id, kind: 'default' } : null,
+      turnEnded: (result, record) => {
+        this.followUps.turnEnded(result.end, result.error, record);
+        ports.team.turnEnded(result, record);
         void this.#shelf?.tidy(state.turns);
         ports.settled();
       },
@@ -144,6 +159,10 @@ export class Thread {
 
   get id(): string {
     return this.state.meta.id;
+  }
+
+  get maxAgents(): number {
+    return this.#ports.maxAgents;
   }
 
   get activeTurnId(): string | null {

@@ -16,6 +16,8 @@ export interface TurnContext {
   readonly ledger: ItemLedger;
   readonly orchestrator: Orchestrator;
   readonly hooks: ThreadHooks;
+  /** What the thread is as an agent of another; null for one that works for nobody. */
+  readonly agent: { id: string; kind: string } | null;
   readonly artifacts: ArtifactPort;
   /** Shared by a thread and its sub-agents; the key of the prompt cache. */
   readonly sessionId: string;

@@ -56,10 +56,11 @@ export class StopSeat {
 
   /** True when the model is to go on: its reasons are then in history and on the wire. */
   async wantsMore(): Promise<boolean> {
-    const { hooks, turn, signal, ledger, record } = this.#context;
+    const { hooks, turn, signal, ledger, record, agent } = this.#context;
     const last = turn.record.items.findLast((item) => item.type === 'agentMessage');
     const lastMessage = last?.type === 'agentMessage' ? last.text : null;
-    const verdict = await hooks.stop(turn.id, { active: this.#continuations > 0, lastMessage }, signal);
+    const state = { active: this.#continuations > 0, lastMessage };
+    const verdict = agent ? await hooks.subagentStop(turn.id, agent, state, signal) : await hooks.stop(turn.id, state, signal);
     if (verdict.type === 'end' || signal.aborted) return false;
     if (this.#continuations >= MAX_CONTINUATIONS) {
       ledger.warning(`A Stop hook wanted the model to go on ${MAX_CONTINUATIONS + 1} times in one turn: the turn ends here.`);

@@ -17,6 +17,8 @@ import { plainModelMessage, toModelMessage, type UserMessage, userMessageItem } 
 export interface LoopPorts {
   /** Tells the model what has changed since it was told last. */
   describeWorld(step: StepContext): Promise<void>;
+  /** Tells the model what agents of the thread have come to. */
+  tellNews(): void;
   /** Waits, for a bounded time, for tools that are still coming up. */
   toolsReady(): Promise<void>;
   nextStep(): StepContext;
@@ -86,6 +88,7 @@ export async function steps(context: TurnContext, ports: LoopPorts): Promise<voi
     const step = ports.nextStep();
     await ports.makeRoom(step);
     await ports.describeWorld(step);
+    ports.tellNews();
     const taken = await takeInputs(context, ports, step);
     await context.flush();
     if (context.signal.aborted) throw new Interrupted();

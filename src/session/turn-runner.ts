@@ -37,6 +37,10 @@ export interface RunnerParts {
   steps: StepBuilder;
   /** Steps of a reviewer: fewer tools. */
   reviewSteps: StepBuilder;
+  /** What agents of the thread have come to since it was asked last. */
+  news(): readonly ResponseItem[];
+  /** What the thread is as an agent; null for one that works for nobody. */
+  agent: { id: string; kind: string } | null;
   /** Called when the thread becomes active or idle. */
   statusChanged(): void;
   /** Called last, when the client knows of the end: a new turn may begin. */
@@ -177,7 +181,11 @@ export class TurnRunner {
       const nextStep = () => reviewSteps.build(this.#id, turn.id, settings, models.bind(settings.modelProvider, settings.model));
       const stepDone: LoopPorts['stepDone'] = (usage, step) => window.countAside(turn.id, usage, step);
       if (!state.preview) state.preview = previewOf(reviewHint(target));
-      return runReview(context, { ...ports, nextStep, stepDone }, { ledger, target, changes: this.#changesFor(turn.id) });
+      return runReview(
+        context,
+        { ...ports, nextStep, stepDone, tellNews: () => {} },
+        { ledger, target, changes: this.#changesFor(turn.id) },
+      );
     };
     return { turn, run: this.#begin(turn, work, ledger) };
   }
@@ -265,6 +273,7 @@ export class TurnRunner {
       ledger,
       orchestrator,
       hooks: this.#parts.tools.hooks,
+      agent: this.#parts.agent,
       artifacts,
       sessionId: this.#id,
       record: (origin, item, section) => log.history(origin, item, turn.id, section),
@@ -290,6 +299,9 @@ export class TurnRunner {
       describeWorld: async (step) => {
         for (const entry of await world.changes(step, state.history.entries, context.turn.id, () => window.standing()))
           context.record(entry.origin, entry.item, entry.section);
+      },
+      tellNews: () => {
+        for (const item of this.#parts.news()) context.record('injected', item);
       },
       stepDone: (usage, step) => window.count(context.turn.id, usage, step),
       makeRoom: (step) => window.makeRoom(context, step),

@@ -181,7 +181,7 @@ describe('the other lists', () => {
   it('[catalog.features] tells of each feature whether it is on', async () => {
     const { client } = served('[features]\ntoken_budget = true\nunheard_of = true');
     const { data } = await client.result<{ data: { name: string; enabled: boolean }[] }>('experimentalFeature/list');
-    expect(data.filter((feature) => feature.enabled).map((feature) => feature.name)).toEqual(['token_budget']);
+    expect(data.filter((feature) => feature.enabled).map((feature) => feature.name)).toEqual(['multi_agent', 'token_budget']);
     expect(await client.result('experimentalFeature/list', { limit: 1 })).toEqual({ data: [data[0]], nextCursor: expect.any(String) });
   });
 

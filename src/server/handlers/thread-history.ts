@@ -81,7 +81,7 @@ async function listPage(threads: ThreadManager, query: ThreadQuery): Promise<Pag
 async function turnsOf(threads: ThreadManager, threadId: string): Promise<TurnSource> {
   const found = await threads.read(threadId);
   if ('loaded' in found) return loadedTurns(found.loaded.state.turns);
-  return threads.storedTurns(found.stored);
+  return threads.records.turns(found.stored);
 }
 
 type Methods = 'thread/read' | 'thread/list' | 'thread/loaded/list' | 'thread/turns/list' | 'thread/items/list';
@@ -92,7 +92,7 @@ export function threadHistoryHandlers(threads: ThreadManager): HandlersFor<Metho
       const found = await threads.read(threadId);
       const views = (turns: readonly TurnRecord[]) => turns.map((turn) => wireTurn(turn, 'full'));
       if ('loaded' in found) return { thread: found.loaded.view(includeTurns ? views(found.loaded.state.turns) : []), readState: null };
-      const stored = includeTurns ? await threads.storedTurns(found.stored) : null;
+      const stored = includeTurns ? await threads.records.turns(found.stored) : null;
       const turns = stored ? views(await stored.load(stored.ids)) : [];
       return { thread: await storedView(threads, found.stored, turns), readState: null };
     },

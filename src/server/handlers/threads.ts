@@ -66,8 +66,9 @@ type Methods =
 
 export function threadHandlers({ threads, subscriptions }: ThreadPorts): HandlersFor<Methods> {
   const listen = (client: ClientSession, thread: Thread): void => {
-    client.subscriptions.add(thread.id);
-    threads.listenersChanged([thread.id]);
+    const heard = [thread, ...threads.agentsOf(thread.id)].map(({ id }) => id);
+    for (const id of heard) client.subscriptions.add(id);
+    threads.listenersChanged(heard);
   };
   const announce = (client: ClientSession, thread: Thread) => () => {
     listen(client, thread);
@@ -143,7 +144,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
         if (tools && !brought) thread.setDynamicTools(tools);
         after(() => {
           listen(client, thread);
-          subscriptions.replay(client, thread.id);
+          for (const { id } of [thread, ...threads.agentsOf(thread.id)]) subscriptions.replay(client, id);
           thread.tools.announced();
           void restRead(thread);
         });

@@ -1,0 +1,302 @@
+// Sub-agents: who works for whom, how it stands with them, and who waits for that. An agent is a thread like any other; what is special is
+// only here: its parent hears of its end, and an interrupt of the parent ends its work.
+import { RpcError } from '../common/errors.ts';
+import { newId } from '../common/ids.ts';
+import type { MessageItem } from '../protocol/response-item.ts';
+import { type AgentPort, type AgentState, isAtRest, type SpawnedAgent, type SpawnRequest, stateForModel } from '../tools/agents.ts';
+import { ToolError } from '../tools/result.ts';
+import type { Thread } from './thread.ts';
+import type { LoopResult } from './turn-loop.ts';
+import type { TurnRecord } from './turn-record.ts';
+
+export interface TeamPorts {
+  find(threadId: string): Thread | undefined;
+  /** A new thread that works for another one. Rejects with an RpcError for settings that no model could follow. */
+  make(parent: Thread, request: SpawnRequest, nickname: string): Promise<Thread>;
+  /** A stored thread that worked for this one; null when there is none of that id. */
+  load(threadId: string, parentId: string): Promise<Thread | null>;
+  putAway(threadId: string): Promise<void>;
+  /** Whoever listens to the parent listens to the agent from now on. */
+  announce(parentId: string, agent: Thread): void;
+  /** How many agents may be at work or at hand below one root. */
+  limit(parent: Thread): number;
+}
+
+interface Member {
+  readonly id: string;
+  readonly parentId: string;
+  readonly nickname: string;
+  /** How its last turn ended; while it runs, its thread says so. */
+  last: AgentState;
+  /** Its parent has not read of that yet. */
+  untold: boolean;
+}
+
+const NICKNAMES = [
+  'Alder',
+  'Birch',
+  'Cedar',
+  'Elm',
+  'Fir',
+  'Hazel',
+  'Juniper',
+  'Larch',
+  'Maple',
+  'Oak',
+  'Pine',
+  'Rowan',
+  'Spruce',
+  'Willow',
+  'Yew',
+];
+const NOT_FOUND: AgentState = { status: 'notFound', message: null };
+const SHUTDOWN: AgentState = { status: 'shutdown', message: null };
+
+const textOf = (record: TurnRecord): string | null => {
+  const last = record.items.findLast((item) => item.type === 'agentMessage');
+  return last?.type === 'agentMessage' ? last.text : null;
+};
+
+function stateAfter({ end, error }: LoopResult, record: TurnRecord): AgentState {
+  if (end === 'completed') return { status: 'completed', message: textOf(record) };
+  return end === 'failed' ? { status: 'errored', message: error?.message ?? 'the turn failed' } : { status: 'interrupted', message: null };
+}
+
+const message = (role: 'user' | 'developer', text: string): MessageItem => ({
+  type: 'message',
+  role,
+  content: [{ type: 'input_text', text }],
+});
+
+const newsOf = ({ id, nickname, last }: Member): MessageItem =>
+  message(
+    'user',
+    `<subagent_notification>\n${JSON.stringify({ agent_id: id, nickname, status: stateForModel(last) })}\n</subagent_notification>`,
+  );
+
+const unknownAgent = (id: string): ToolError =>
+  new ToolError('not_found', `There is no agent ${id} of this thread. Nothing was done. Use an agent_id that spawn_agent answered with.`);
+
+export class AgentTeam {
+  readonly #ports: TeamPorts;
+  readonly #members = new Map<string, Member>();
+  /** Called when an agent has come to rest. */
+  readonly #waiters = new Set<() => void>();
+  /** Agents that are being made: they count already. */
+  readonly #coming = new Set<{ root: string }>();
+  #made = 0;
+
+  constructor(ports: TeamPorts) {
+    this.#ports = ports;
+  }
+
+  /** The agents of one thread, for its tools. */
+  portFor(parentId: string): AgentPort {
+    return {
+      spawn: (request, turnId, signal) => this.#spawn(parentId, request, turnId, signal),
+      send: (agentId, text, interrupt) => this.#send(parentId, agentId, text, interrupt),
+      state: (agentId) => this.#stateOf(this.#member(parentId, agentId)),
+      wait: (agentIds, timeoutMs, signal) => this.#wait(parentId, agentIds, timeoutMs, signal),
+      resume: (agentId) => this.#resume(parentId, agentId),
+      close: (agentId) => this.#close(parentId, agentId),
+    };
+  }
+
+  childrenOf(parentId: string): Thread[] {
+    return this.#membersOf(parentId).flatMap(({ id }) => this.#ports.find(id) ?? []);
+  }
+
+  /** What a thread has to be told of its agents: each end once. */
+  takeNews(parentId: string): MessageItem[] {
+    const news = this.#membersOf(parentId).filter((member) => member.untold && isAtRest(this.#stateOf(member)));
+    for (const member of news) member.untold = false;
+    return news.map(newsOf);
+  }
+
+  turnEnded(threadId: string, result: LoopResult, record: TurnRecord): void {
+    if (result.end === 'interrupted') for (const child of this.childrenOf(threadId)) void child.stop();
+    const member = this.#members.get(threadId);
+    if (!member) return;
+    member.last = stateAfter(result, record);
+    // Who ended it knows.
+    member.untold = result.end !== 'interrupted';
+    this.#wake();
+  }
+
+  /** A thread is put away: its agents have nobody to work for. */
+  async gone(threadId: string): Promise<void> {
+    await Promise.all(this.#membersOf(threadId).map(({ id }) => this.#ports.putAway(id)));
+    for (const { id } of this.#membersOf(threadId)) this.#members.delete(id);
+    const member = this.#members.get(threadId);
+    if (!member || isAtRest(member.last)) return;
+    member.last = SHUTDOWN;
+    this.#wake();
+  }
+
+  #membersOf(parentId: string): Member[] {
+    return [...this.#members.values()].filter((member) => member.parentId === parentId);
+  }
+
+  #member(parentId: string, agentId: string): Member | undefined {
+    const member = this.#members.get(agentId);
+    return member?.parentId === parentId ? member : undefined;
+  }
+
+  #stateOf(member: Member | undefined): AgentState {
+    if (!member) return NOT_FOUND;
+    return this.#ports.find(member.id)?.activeTurnId ? { status: 'running', message: null } : member.last;
+  }
+
+  #wake(): void {
+    for (const waiter of [...this.#waiters]) waiter();
+  }
+
+  /** The thread that all others above work for. */
+  #rootOf(threadId: string): string {
+    let root = threadId;
+    for (let above = this.#members.get(root); above; above = this.#members.get(root)) root = above.parentId;
+    return root;
+  }
+
+  async #spawn(parentId: string, request: SpawnRequest, turnId: string, signal: AbortSignal): Promise<SpawnedAgent> {
+    const parent = this.#ports.find(parentId);
+    if (!parent) throw new ToolError('cancelled', 'The thread is being put away. No agent was made.');
+    this.#checkLimit(parent);
+    const child = await this.#make(parent, request);
+    return this.#begin(parent, child, request, turnId, signal);
+  }
+
+  /** Makes a thread for an agent, which counts from the beginning. */
+  async #make(parent: Thread, request: SpawnRequest): Promise<Thread> {
+    const nickname = NICKNAMES[this.#made++ % NICKNAMES.length];
+    const place = { root: this.#rootOf(parent.id) };
+    this.#coming.add(place);
+    try {
+      const child = await this.#ports.make(parent, request, nickname);
+      this.#members.set(child.id, {
+        id: child.id,
+        parentId: parent.id,
+        nickname,
+        last: { status: 'pendingInit', message: null },
+        untold: false,
+      });
+      this.#ports.announce(parent.id, child);
+      return child;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      throw new ToolError('invalid_arguments', `No agent was made: ${error.message}`);
+    } finally {
+      this.#coming.delete(place);
+    }
+  }
+
+  #checkLimit(parent: Thread): void {
+    const root = this.#rootOf(parent.id);
+    const made = [...this.#members.values()].filter(({ id, last }) => last.status !== 'shutdown' && this.#rootOf(id) === root).length;
+    const there = made + [...this.#coming].filter((place) => place.root === root).length;
+    const limit = this.#ports.limit(parent);
+    if (there < limit) return;
+    throw new ToolError(
+      'tool_error',
+      `There are ${there} agents, and ${limit} is the most. No agent was made. Close one that you need no more (close_agent), or do this part yourself.`,
+    );
+  }
+
+  async #begin(parent: Thread, child: Thread, request: SpawnRequest, turnId: string, signal: AbortSignal): Promise<SpawnedAgent> {
+    const texts = await parent.tools.hooks.subagentStart(turnId, { id: child.id, kind: 'default' }, signal);
+    for (const text of texts) child.log.history('context', message('developer', `<hook_context>\n${text}\n</hook_context>`), null);
+    if (signal.aborted) {
+      await this.#close(parent.id, child.id);
+      throw new ToolError('cancelled', 'aborted by user before the agent began.');
+    }
+    this.#say(child, request.message);
+    const { model, effort } = child.state.settings;
+    return { agentId: child.id, nickname: this.#members.get(child.id)?.nickname ?? '', model, effort };
+  }
+
+  /** Begins a turn of the agent, or adds to the one that runs. */
+  #say(child: Thread, text: string): string {
+    const id = newId();
+    const input = [{ type: 'text' as const, text, text_elements: [] }];
+    child.startTurn({ id, clientId: null, input, context: [] }, { patch: {}, outputSchema: undefined }).run();
+    return id;
+  }
+
+  async #send(parentId: string, agentId: string, text: string, interrupt: boolean): Promise<string> {
+    const child = await this.#loaded(parentId, agentId);
+    if (interrupt) await child.stop();
+    const member = this.#member(parentId, agentId);
+    if (member) member.untold = false;
+    return this.#say(child, text);
+  }
+
+  /** The thread of an agent, loaded when it was put away. */
+  async #loaded(parentId: string, agentId: string): Promise<Thread> {
+    const member = this.#member(parentId, agentId);
+    const there = member && this.#ports.find(agentId);
+    if (there) return there;
+    const parent = this.#ports.find(parentId);
+    if (parent && (!member || member.last.status === 'shutdown')) this.#checkLimit(parent);
+    const child = await this.#ports.load(agentId, parentId);
+    if (!child) throw unknownAgent(agentId);
+    const last = child.state.turns.at(-1);
+    const state: AgentState = last
+      ? { status: last.status === 'completed' ? 'completed' : 'interrupted', message: textOf(last) }
+      : { status: 'pendingInit', message: null };
+    this.#members.set(agentId, { id: agentId, parentId, nickname: member?.nickname ?? NICKNAMES[0], last: state, untold: false });
+    this.#ports.announce(parentId, child);
+    return child;
+  }
+
+  async #resume(parentId: string, agentId: string): Promise<AgentState> {
+    await this.#loaded(parentId, agentId);
+    return this.#stateOf(this.#member(parentId, agentId));
+  }
+
+  async #close(parentId: string, agentId: string): Promise<AgentState> {
+    const member = this.#member(parentId, agentId);
+    if (!member) throw unknownAgent(agentId);
+    const before = this.#stateOf(member);
+    await this.#ports.putAway(agentId);
+    member.last = SHUTDOWN;
+    member.untold = false;
+    this.#wake();
+    return before;
+  }
+
+  #atRest(parentId: string, agentIds: readonly string[]): Map<string, AgentState> {
+    const states = agentIds.map((agentId) => [agentId, this.#stateOf(this.#member(parentId, agentId))] as const);
+    return new Map(states.filter(([, state]) => isAtRest(state)));
+  }
+
+  async #wait(
+    parentId: string,
+    agentIds: readonly string[],
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, AgentState>> {
+    let rest = this.#atRest(parentId, agentIds);
+    if (rest.size === 0)
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          this.#waiters.delete(check);
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        const check = () => {
+          if (this.#atRest(parentId, agentIds).size > 0) done();
+        };
+        const timer = setTimeout(done, timeoutMs);
+        this.#waiters.add(check);
+        signal.addEventListener('abort', done, { once: true });
+        if (signal.aborted) done();
+      });
+    rest = this.#atRest(parentId, agentIds);
+    for (const agentId of rest.keys()) {
+      const member = this.#member(parentId, agentId);
+      if (member) member.untold = false;
+    }
+    return rest;
+  }
+}
