@@ -1,6 +1,7 @@
 // What a fork takes over from the thread that it comes from.
 import { invalidRequest } from '../common/errors.ts';
-import type { HistoryEntry } from './history.ts';
+import type { ResponseItem } from '../protocol/response-item.ts';
+import { History, type HistoryEntry } from './history.ts';
 import { detached } from './rollout/blobs.ts';
 import type { Thread } from './thread.ts';
 import type { ThreadState } from './thread-state.ts';
@@ -31,9 +32,10 @@ export function fillFork(thread: Thread, source: ThreadState, turns: ThreadState
 }
 
 /** Begins a thread with what was said in another one. */
-export function fillContext({ state, log }: Thread, entries: readonly HistoryEntry[]): void {
-  for (const { origin, item, section } of entries) log.history(origin, detached(item), null, section);
-  for (const item of state.history.missingOutputs()) log.history('tool', item, null);
+export function fillContext({ log }: Thread, entries: readonly HistoryEntry[]): void {
+  // Calls that still run are that thread's business.
+  const open = new Set<ResponseItem>(new History(entries).openCalls());
+  for (const { origin, item, section } of entries) if (!open.has(item)) log.history(origin, detached(item), null, section);
 }
 
 function copyTurn(thread: Thread, turn: ThreadState['turns'][number]): void {

@@ -4,6 +4,7 @@ import { invalidRequest, unknownThread, unloadedThread } from '../common/errors.
 import { isUuid } from '../common/ids.ts';
 import { KeyedLock } from '../common/keyed-lock.ts';
 import { featureEnabled } from '../config/switches.ts';
+import type { MessageItem } from '../protocol/response-item.ts';
 import type { SpawnRequest } from '../tools/agents.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import { AgentTeam } from './agents.ts';
@@ -22,6 +23,14 @@ import { ThreadStore } from './thread-store.ts';
 import type { LoopResult } from './turn-loop.ts';
 import type { TurnRecord } from './turn-record.ts';
 import { World } from './world.ts';
+
+const PLANNING: MessageItem = {
+  type: 'message',
+  role: 'developer',
+  content: [
+    { type: 'input_text', text: 'The thread that you work for is in Plan mode: read and search as much as you need, and change nothing.' },
+  ],
+};
 
 /** Agents below one root, unless the configuration says otherwise. */
 const MAX_AGENTS = 6;
@@ -159,6 +168,8 @@ export class ThreadManager {
     });
     const thread = this.#adopt(state, setup, { begun: false, endsWhole: true });
     if (request.forkContext) fillContext(thread, parent.state.history.entries);
+    // Plan mode holds for whoever works in it.
+    if (settings.collaborationMode?.mode === 'plan') thread.log.history('context', PLANNING, null);
     return thread;
   }
 
@@ -298,6 +309,7 @@ export class ThreadManager {
       if (!thread) return 'gone';
       if (thread.activeTurnId !== null || this.#ports.isHeard(threadId)) return 'wait';
       if ((await thread.tools.terminals()).length > 0) return 'later';
+      if (this.agentsOf(threadId).some((agent) => agent.activeTurnId !== null)) return 'later';
       if (thread.activeTurnId !== null || this.#ports.isHeard(threadId)) return 'wait'; // begun while the terminals were looked at
       await this.#putAway(threadId);
       return 'gone';

@@ -11,7 +11,7 @@ import type { RolloutOutline } from './rollout/outline.ts';
 import type { LostQuestion, ReplayedThread } from './rollout/replay.ts';
 import type { SkimmedThread } from './rollout/skim.ts';
 import type { ThreadSettings } from './settings.ts';
-import { previewOf, type ThreadFacts } from './thread-view.ts';
+import { previewOf, spawnOf, type ThreadFacts } from './thread-view.ts';
 import type { TurnRecord } from './turn-record.ts';
 
 export interface ThreadState {
@@ -93,9 +93,8 @@ const firstUserText = (turns: readonly TurnRecord[]): string => {
 
 /** What a thread is, by who made it. */
 export function identityOf({ source }: MetaLine): Identity {
-  if (typeof source === 'string' || !('subAgent' in source)) return ROOT;
-  const { subAgent } = source;
-  return typeof subAgent === 'object' && 'thread_spawn' in subAgent ? { type: 'subAgent', depth: subAgent.thread_spawn.depth } : ROOT;
+  const spawned = spawnOf(source);
+  return spawned ? { type: 'subAgent', depth: spawned.depth } : ROOT;
 }
 
 /** How many turns a thread has, read or not. */

@@ -3,6 +3,8 @@ import { PROTOCOL_VERSION } from '../common/version.ts';
 import type { GitInfo, SessionSource, ThreadStatus, Thread as WireThread } from '../protocol/thread.ts';
 import type { Turn as WireTurn } from '../protocol/turn.ts';
 
+type ThreadSpawn = Extract<Extract<SessionSource, { subAgent: unknown }>['subAgent'], { thread_spawn: unknown }>['thread_spawn'];
+
 export interface ThreadFacts {
   id: string;
   sessionId: string;
@@ -26,12 +28,20 @@ export interface ThreadFacts {
   lostQuestions?: readonly { turnId: string; method: string; itemId: string | null }[];
 }
 
+/** How a thread was made that works for another one; null for every other. */
+export function spawnOf(source: SessionSource): ThreadSpawn | null {
+  if (typeof source === 'string' || !('subAgent' in source)) return null;
+  const { subAgent } = source;
+  return typeof subAgent === 'object' && 'thread_spawn' in subAgent ? subAgent.thread_spawn : null;
+}
+
 function extraOf({ external, lostQuestions }: ThreadFacts): WireThread['extra'] {
   if (!external && !lostQuestions?.length) return null;
   return { ...(external ? { externalContent: true } : {}), ...(lostQuestions?.length ? { lostRequests: lostQuestions } : {}) };
 }
 
 export function wireThread(facts: ThreadFacts, status: ThreadStatus, turns: WireTurn[]): WireThread {
+  const spawned = spawnOf(facts.source);
   return {
     id: facts.id,
     environments: [{ environmentId: 'local', cwd: facts.cwd, runtimeWorkspaceRoots: [facts.cwd] }],
@@ -60,8 +70,8 @@ export function wireThread(facts: ThreadFacts, status: ThreadStatus, turns: Wire
     source: facts.source,
     canAcceptDirectInput: true,
     threadSource: null,
-    agentNickname: null,
-    agentRole: null,
+    agentNickname: spawned?.agent_nickname ?? null,
+    agentRole: spawned?.agent_role ?? null,
     gitInfo: facts.gitInfo,
     name: facts.name,
     daybreakEnabled: null,

@@ -48,6 +48,7 @@ describe('agents', () => {
     );
     const { thread } = await t.frontend.result('thread/read', { threadId: id, includeTurns: true });
     expect([thread.parentThreadId, thread.turns.length, thread.cwd]).toEqual([t.frontend.threadId, 2, t.frontend.cwd]);
+    expect(thread.agentNickname).toBe(outputs[0].nickname);
     const listed = async (params: object) => (await t.frontend.result('thread/list', params)).data.map((one: any) => one.id);
     expect(await listed({})).not.toContain(id);
     expect(await listed({ parentThreadId: t.frontend.threadId, sourceKinds: ['subAgentThreadSpawn'] })).toEqual([id]);
@@ -104,7 +105,12 @@ describe('agents', () => {
     const outputs = outputsIn(t.last('root'));
     expect(outputs[1]).toContain('There are 1 agents, and 1 is the most. No agent was made. Close one');
     expect([outputs[2], JSON.parse(outputs[3]).agent_id]).toEqual(['{"previous_status":"running"}', expect.any(String)]);
-    expect(t.items('spawnAgent').map(({ status }) => status).sort()).toEqual(['completed', 'completed', 'failed']);
+    expect(
+      t
+        .items('spawnAgent')
+        .map(({ status }) => status)
+        .sort(),
+    ).toEqual(['completed', 'completed', 'failed']);
   });
 
   it('[agents.depth] an agent has agents of its own only as deep as the configuration says', async () => {
@@ -203,6 +209,14 @@ describe('agents', () => {
       if (item.type === 'function_call_output') open.set(item.call_id, (open.get(item.call_id) ?? 0) - 1);
     }
     expect([...open.values()].every((count) => count === 0)).toBe(true);
+    expect(texts).not.toContain('spawn_agent');
+  });
+
+  it('[agents.plan-mode] an agent of a thread in Plan mode is told to change nothing', async () => {
+    const t = await Team.open({ root: spawnAndWait, one: () => [says('result')] });
+    const mode = { mode: 'plan', settings: { model: 'gpt-5.5', reasoning_effort: null, developer_instructions: null } };
+    await t.frontend.turn('ROOT go', { collaborationMode: mode });
+    expect(JSON.stringify(t.last('one').input)).toContain('is in Plan mode: read and search as much as you need, and change nothing.');
   });
 
   it('[agents.settings] takes another model where it is told to; one that cannot be is told, and nothing is made', async () => {
