@@ -153,3 +153,28 @@ export const ThreadTurnsListResponse = schema(() =>
   z.object({ backwardsCursor: z.string().nullish(), data: z.array(Turn()), nextCursor: z.string().nullish() }),
 );
 export type ThreadTurnsListResponse = Infer<typeof ThreadTurnsListResponse>;
+
+export const ThreadSearchOccurrencesParams = schema(() =>
+  z.object({ cursor: z.string().nullish(), limit: z.int().min(0.0).nullish(), searchTerm: z.string(), threadId: z.string() }),
+);
+export type ThreadSearchOccurrencesParams = Infer<typeof ThreadSearchOccurrencesParams>;
+
+/** Offsets in UTF-16 code units. */
+export const ThreadSearchTextRange = schema(() => z.object({ end: z.int().min(0.0), start: z.int().min(0.0) }));
+export type ThreadSearchTextRange = Infer<typeof ThreadSearchTextRange>;
+
+export const ThreadSearchOccurrence = schema(() =>
+  z.object({
+    itemId: z.string(),
+    snippet: z.string(),
+    snippetMatchRange: ThreadSearchTextRange(),
+    turnCursor: z.string(),
+    turnId: z.string(),
+  }),
+);
+export type ThreadSearchOccurrence = Infer<typeof ThreadSearchOccurrence>;
+
+export const ThreadSearchOccurrencesResponse = schema(() =>
+  z.object({ data: z.array(ThreadSearchOccurrence()), nextCursor: z.string().nullish() }),
+);
+export type ThreadSearchOccurrencesResponse = Infer<typeof ThreadSearchOccurrencesResponse>;

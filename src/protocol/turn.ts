@@ -206,6 +206,22 @@ export type TurnSteerParams = Infer<typeof TurnSteerParams>;
 export const TurnSteerResponse = schema(() => z.object({ turnId: z.string() }));
 export type TurnSteerResponse = Infer<typeof TurnSteerResponse>;
 
+export const TurnSettingsUpdateParams = schema(() =>
+  z.strictObject({
+    approvalsReviewer: ApprovalsReviewer().nullish(),
+    effort: ReasoningEffort().nullish(),
+    model: z.string().nullish(),
+    serviceTier: z.string().nullish(),
+    summary: ReasoningSummary().nullish(),
+    threadId: z.string(),
+    turnId: z.string(),
+  }),
+);
+export type TurnSettingsUpdateParams = Infer<typeof TurnSettingsUpdateParams>;
+
+export const TurnSettingsUpdateResponse = schema(() => z.object({ status: z.enum(['applied', 'targetUnavailable']) }));
+export type TurnSettingsUpdateResponse = Infer<typeof TurnSettingsUpdateResponse>;
+
 export const TurnsPage = schema(() =>
   z.object({ backwardsCursor: z.string().nullish(), data: z.array(Turn()), nextCursor: z.string().nullish() }),
 );

@@ -37,29 +37,39 @@ const MAX_AGENTS = 6;
 
 export class ThreadManager {
   readonly store: ThreadStore;
-  readonly records: ThreadRecords;
   readonly #ports: ManagerPorts;
   readonly #loaded = new Map<string, Thread>();
   /** One load, move or delete of a thread at a time. */
   readonly #locks = new KeyedLock();
-  readonly #team: AgentTeam;
+  #records: ThreadRecords | null = null;
+  #agents: AgentTeam | null = null;
   readonly #idle = new IdleThreads((threadId) => this.#unloadIdle(threadId));
 
   constructor(ports: ManagerPorts) {
     this.#ports = ports;
     this.store = new ThreadStore(ports.home);
-    this.records = new ThreadRecords(ports.home, this.store);
-    this.#team = new AgentTeam({
+  }
+
+  /** Made when the first thread is: a start needs neither. */
+  get records(): ThreadRecords {
+    this.#records ??= new ThreadRecords(this.#ports.home, this.store);
+    return this.#records;
+  }
+
+  get #team(): AgentTeam {
+    const { joined } = this.#ports;
+    this.#agents ??= new AgentTeam({
       find: (threadId) => this.#loaded.get(threadId),
       make: (parent, request, nickname) => this.#makeAgent(parent, request, nickname),
       load: (threadId, parentId) => this.#loadAgent(threadId, parentId),
       putAway: (threadId) => this.#putAway(threadId),
       announce: (parentId, agent) => {
-        ports.joined(parentId, agent);
+        joined(parentId, agent);
         this.#idle.touch(agent.id);
       },
       limit: (parent) => parent.maxAgents,
     });
+    return this.#agents;
   }
 
   get loaded(): readonly Thread[] {

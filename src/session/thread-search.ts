@@ -1,5 +1,6 @@
 // Search in what was said in threads. The texts of messages lie in the index; before a search, what was appended to the files since the
 // last one is read into it, each byte once.
+import type { ThreadItem } from '../protocol/item.ts';
 import { type RolloutLine, readRolloutLine } from '../protocol/rollout.ts';
 import { inParallel } from './in-parallel.ts';
 import type { ThreadIndex } from './index-store.ts';
@@ -27,13 +28,17 @@ interface Said {
   text: string;
 }
 
-function textOf(line: RolloutLine): Said | null {
-  if (line.type !== 'item') return null;
-  const { item, turnId } = line;
-  if (item.type === 'agentMessage') return item.text ? { turnId, text: item.text } : null;
+/** What was said in an item; null for one that says nothing. */
+export function spokenText(item: ThreadItem): string | null {
+  if (item.type === 'agentMessage') return item.text || null;
   if (item.type !== 'userMessage') return null;
   const text = item.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
-  return text.trim() ? { turnId, text } : null;
+  return text.trim() ? text : null;
+}
+
+function textOf(line: RolloutLine): Said | null {
+  const text = line.type === 'item' ? spokenText(line.item) : null;
+  return line.type === 'item' && text !== null ? { turnId: line.turnId, text } : null;
 }
 
 /** The messages in a file from a byte on; `reverted` when turns were taken back there, so that all has to be read anew. */
@@ -101,13 +106,28 @@ async function readBehind({ file, offset }: Behind): Promise<{ said: Said[]; to:
   }
 }
 
-/** The place of a term in a text with what stands around it, on one line. */
-export function snippetOf(text: string, term: string): string {
-  const at = Math.max(0, text.toLowerCase().indexOf(term.toLowerCase()));
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ');
+
+/** A place in a text with what stands around it, on one line, and where in that the place is. */
+export function snippetAt(text: string, at: number, length: number): { snippet: string; start: number; end: number } {
   const from = Math.max(0, at - BEFORE);
-  const to = Math.min(text.length, at + term.length + AFTER);
-  const cut = text.slice(from, to).replace(/\s+/g, ' ').trim();
-  return `${from > 0 ? '…' : ''}${cut}${to < text.length ? '…' : ''}`;
+  const to = Math.min(text.length, at + length + AFTER);
+  const before = `${from > 0 ? '…' : ''}${oneLine(text.slice(from, at)).trimStart()}`;
+  const found = oneLine(text.slice(at, at + length));
+  const after = `${oneLine(text.slice(at + length, to)).trimEnd()}${to < text.length ? '…' : ''}`;
+  return { snippet: before + found + after, start: before.length, end: before.length + found.length };
+}
+
+const patternOf = (term: string): RegExp => new RegExp(term.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'giu');
+
+/** Every place of a term in a text, whatever the case, with its length there. */
+export const placesOf = (text: string, term: string): { at: number; length: number }[] =>
+  [...text.matchAll(patternOf(term))].map((match) => ({ at: match.index, length: match[0].length }));
+
+/** The first place of a term in a text with what stands around it, on one line. */
+export function snippetOf(text: string, term: string): string {
+  const { at, length } = placesOf(text, term).at(0) ?? { at: 0, length: 0 };
+  return snippetAt(text, at, length).snippet.trim();
 }
 
 /** One text of each thread in which the term stands. */

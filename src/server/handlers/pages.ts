@@ -37,12 +37,26 @@ const gone = () => invalidParams('params.cursor: the entry that it names is gone
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** A cursor that names the key of an entry. */
+/** A cursor that names the key of the entry before a page. */
 const encodeCursor = (after: string): string => encode({ after });
 
-function decodeCursor(cursor: string): string {
+/** A cursor for a page that begins with an entry, whatever its direction. */
+export const cursorAt = (key: string): string => encode({ at: key });
+
+function decodeCursor(cursor: string): { key: string; after: boolean } {
   const value = decode(cursor);
-  if (isRecord(value) && typeof value.after === 'string') return value.after;
+  if (isRecord(value) && typeof value.after === 'string') return { key: value.after, after: true };
+  if (isRecord(value) && typeof value.at === 'string') return { key: value.at, after: false };
+  throw notACursor();
+}
+
+/** A cursor into a list that only grows, by how many entries came before. */
+export const cursorBehind = (count: number): string => encode({ behind: count });
+
+export function countBefore(cursor: string | null | undefined): number {
+  if (!cursor) return 0;
+  const value = decode(cursor);
+  if (isRecord(value) && Number.isSafeInteger(value.behind) && (value.behind as number) >= 0) return value.behind as number;
   throw notACursor();
 }
 
@@ -62,10 +76,10 @@ export function pageOf<T>(entries: readonly T[], keyOf: (entry: T) => string, re
   const limit = limitOf(request.limit);
   let start = 0;
   if (request.cursor) {
-    const after = decodeCursor(request.cursor);
-    const at = entries.findIndex((entry) => keyOf(entry) === after);
+    const { key, after } = decodeCursor(request.cursor);
+    const at = entries.findIndex((entry) => keyOf(entry) === key);
     if (at < 0) throw gone();
-    start = at + 1;
+    start = after ? at + 1 : at;
   }
   const data = entries.slice(start, start + limit);
   const more = start + limit < entries.length;
@@ -105,7 +119,8 @@ const entryOf = (turnId: string, item: ThreadItem): ThreadItemEntry => ({
   completedAtMs: item.completedAtMs ?? null,
 });
 
-const entriesOf = (turn: TurnRecord): ThreadItemEntry[] => [...turn.items, ...turn.open.values()].map((item) => entryOf(turn.id, item));
+export const entriesOf = (turn: TurnRecord): ThreadItemEntry[] =>
+  [...turn.items, ...turn.open.values()].map((item) => entryOf(turn.id, item));
 
 /** A cursor into the items of a thread: the item that the page begins after. A client may also name the item itself. */
 export function cursorOf(cursor: string | { itemId: string } | null | undefined): ItemCursor | null {

@@ -9,19 +9,8 @@ import { factsOf, turnCount } from '../../session/thread-state.ts';
 import { listedOf, type StoredThread } from '../../session/thread-store.ts';
 import { type TurnRecord, wireTurn } from '../../session/turn-record.ts';
 import type { HandlersFor } from '../handler.ts';
-import {
-  cursorOf,
-  encodePosition,
-  itemsPage,
-  limitOf,
-  loadedTurns,
-  type Page,
-  pageOf,
-  readPosition,
-  type TurnSource,
-  turnsPage,
-} from './pages.ts';
-import { storedView, summaryView } from './stored-view.ts';
+import { cursorOf, encodePosition, entriesOf, itemsPage, limitOf, type Page, pageOf, readPosition, turnsPage } from './pages.ts';
+import { storedView, summaryView, turnsOf } from './stored-view.ts';
 
 const keyOf = (key: ThreadListParams['sortKey']): SortKey => (key === 'updated_at' || key === 'recency_at' ? 'updatedAt' : 'createdAt');
 
@@ -77,14 +66,7 @@ async function listPage(threads: ThreadManager, query: ThreadQuery): Promise<Pag
   };
 }
 
-/** The turns of a thread: those in memory, or those in its file, which are read as they are asked for. */
-async function turnsOf(threads: ThreadManager, threadId: string): Promise<TurnSource> {
-  const found = await threads.read(threadId);
-  if ('loaded' in found) return loadedTurns(found.loaded.state.turns);
-  return threads.records.turns(found.stored);
-}
-
-type Methods = 'thread/read' | 'thread/list' | 'thread/loaded/list' | 'thread/turns/list' | 'thread/items/list';
+type Methods = 'thread/read' | 'thread/list' | 'thread/loaded/list' | 'thread/turns/list' | 'thread/items/list' | 'thread/items/read';
 
 export function threadHistoryHandlers(threads: ThreadManager): HandlersFor<Methods> {
   return {
@@ -103,6 +85,12 @@ export function threadHistoryHandlers(threads: ThreadManager): HandlersFor<Metho
       return { data, nextCursor };
     },
     'thread/turns/list': async (params) => turnsPage(await turnsOf(threads, params.threadId), params),
+    'thread/items/read': async ({ threadId, turnId, itemIds }) => {
+      const [turn] = await (await turnsOf(threads, threadId)).load([turnId]);
+      if (!turn) throw invalidParams(`params.turnId: turn not found: ${turnId}`);
+      const entries = new Map(entriesOf(turn).map((entry) => [entry.item.id, entry]));
+      return { data: itemIds.flatMap((id) => entries.get(id) ?? []) };
+    },
     'thread/items/list': async (params) => {
       const source = await turnsOf(threads, params.threadId);
       if (params.turnId && !source.ids.includes(params.turnId)) throw invalidParams(`params.turnId: turn not found: ${params.turnId}`);

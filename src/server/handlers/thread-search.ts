@@ -1,18 +1,40 @@
-// thread/search: threads in which something was said.
+// thread/search: threads in which something was said, and thread/searchOccurrences: where in one.
 import { invalidParams } from '../../common/errors.ts';
+import type { ThreadSearchOccurrence } from '../../protocol/thread-history.ts';
 import type { ThreadManager } from '../../session/thread-manager.ts';
 import { positionOf, type ThreadQuery } from '../../session/thread-query.ts';
-import { searchThreads } from '../../session/thread-search.ts';
+import { placesOf, searchThreads, snippetAt, spokenText } from '../../session/thread-search.ts';
 import { listedOf } from '../../session/thread-store.ts';
+import type { TurnRecord } from '../../session/turn-record.ts';
 import type { HandlersFor } from '../handler.ts';
-import { encodePosition, limitOf, readPosition } from './pages.ts';
-import { summaryView } from './stored-view.ts';
+import { countBefore, cursorAt, cursorBehind, encodePosition, limitOf, readPosition } from './pages.ts';
+import { summaryView, turnsOf } from './stored-view.ts';
 
-export function threadSearchHandlers(threads: ThreadManager): HandlersFor<'thread/search'> {
+/** Throws an RpcError for a term that is none. */
+function termOf(searchTerm: string): string {
+  const term = searchTerm.trim();
+  if (term === '') throw invalidParams('params.searchTerm: expected what to look for, got an empty text');
+  return term;
+}
+
+/** Turns that are read at once. */
+const TURNS_AT_ONCE = 32;
+
+/** The occurrences in one turn, in the order in which they were said. */
+function occurrencesIn(turn: TurnRecord, term: string): ThreadSearchOccurrence[] {
+  return turn.items.flatMap((item) => {
+    const text = spokenText(item);
+    return (text === null ? [] : placesOf(text, term)).map(({ at, length }) => {
+      const { snippet, start, end } = snippetAt(text ?? '', at, length);
+      return { itemId: item.id, turnId: turn.id, turnCursor: cursorAt(turn.id), snippet, snippetMatchRange: { start, end } };
+    });
+  });
+}
+
+export function threadSearchHandlers(threads: ThreadManager): HandlersFor<'thread/search' | 'thread/searchOccurrences'> {
   return {
     'thread/search': async (params) => {
-      const term = params.searchTerm.trim();
-      if (term === '') throw invalidParams('params.searchTerm: expected what to look for, got an empty text');
+      const term = termOf(params.searchTerm);
       const query: ThreadQuery = {
         archived: params.archived ?? false,
         sortKey: params.sortKey === 'created_at' ? 'createdAt' : 'updatedAt',
@@ -39,6 +61,16 @@ export function threadSearchHandlers(threads: ThreadManager): HandlersFor<'threa
         nextCursor: more ? place(last) : null,
         backwardsCursor: query.after ? place(first) : null,
       };
+    },
+    'thread/searchOccurrences': async ({ threadId, searchTerm, cursor, limit }) => {
+      const term = termOf(searchTerm);
+      const skipped = countBefore(cursor);
+      const wanted = skipped + limitOf(limit);
+      const source = await turnsOf(threads, threadId);
+      const found: ThreadSearchOccurrence[] = [];
+      for (let next = 0; next < source.ids.length && found.length <= wanted; next += TURNS_AT_ONCE)
+        for (const turn of await source.load(source.ids.slice(next, next + TURNS_AT_ONCE))) found.push(...occurrencesIn(turn, term));
+      return { data: found.slice(skipped, wanted), nextCursor: found.length > wanted ? cursorBehind(wanted) : null };
     },
   };
 }

@@ -20,7 +20,7 @@ function messageOf(input: readonly UserInput[], clientId: string | null | undefi
   return { id: newId(), clientId: clientId ?? null, input, context: entries };
 }
 
-export function turnHandlers(threads: ThreadManager): HandlersFor<'turn/start' | 'turn/steer' | 'turn/interrupt'> {
+export function turnHandlers(threads: ThreadManager): HandlersFor<'turn/start' | 'turn/steer' | 'turn/interrupt' | 'turn/settings/update'> {
   return {
     'turn/start': async (params, { after }) => {
       const thread = threads.get(params.threadId);
@@ -46,6 +46,13 @@ export function turnHandlers(threads: ThreadManager): HandlersFor<'turn/start' |
     'turn/interrupt': ({ threadId, turnId }) => {
       threads.get(threadId).interrupt(turnId);
       return {};
+    },
+    // A step is made with the settings that hold when it begins: the next one of the turn has these.
+    'turn/settings/update': ({ threadId, turnId, ...settings }, { after }) => {
+      const thread = threads.get(threadId);
+      if (thread.activeTurnId !== turnId) return { status: 'targetUnavailable' };
+      after(thread.patchSettings(patchOf(settings)));
+      return { status: 'applied' };
     },
   };
 }
