@@ -120,6 +120,7 @@ export class ExecServices {
       environment: config.shell_environment_policy ?? {},
       baseEnv: this.#env,
       threadId,
+      loginAllowed: config.allow_login_shell ?? true,
       shell: () => this.shell(),
       loginLaunch: (shell, command, context) => this.loginLaunch(shell, command, context),
       rules: () => this.rules(),

@@ -85,6 +85,12 @@ export class ModelClients {
   }
 }
 
+/** What a client sees of reasoning, where the user says so. */
+function reasoningOf(config: EffectiveConfig): Pick<ModelBinding, 'reasoningShown'> {
+  if (config.hide_agent_reasoning) return { reasoningShown: 'nothing' };
+  return config.show_raw_agent_reasoning === false ? { reasoningShown: 'summary' } : {};
+}
+
 /** The models of one configuration. */
 export function modelSource(config: EffectiveConfig, clients: ModelClients): ModelSource {
   const bindings = new Map<string, ModelBinding>();
@@ -102,6 +108,7 @@ export function modelSource(config: EffectiveConfig, clients: ModelClients): Mod
         card: cardOf(config, model, settings),
         ...(config.compact_prompt?.trim() ? { compactPrompt: config.compact_prompt } : {}),
         ...(config.tool_output_token_limit === undefined ? {} : { resultTokenLimit: config.tool_output_token_limit }),
+        ...reasoningOf(config),
         retries: { requestMaxRetries: settings.requestMaxRetries, streamMaxRetries: settings.streamMaxRetries },
       };
       bindings.set(key, binding);

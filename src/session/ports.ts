@@ -37,6 +37,8 @@ export interface ModelBinding {
   /** Set by the user: how a summary is asked for, and how many tokens of one result enter history. */
   compactPrompt?: string;
   resultTokenLimit?: number;
+  /** Set by the user: what a client sees of reasoning; all of it when absent. */
+  reasoningShown?: 'nothing' | 'summary';
 }
 
 /** Contract: throws an RpcError that names the provider when it is not configured. */

@@ -45,6 +45,12 @@ function searchItem(id: string, item: WebSearchCallItem): ThreadItem {
   return { type: 'webSearch', id, query, action: given ? action : null, results: null };
 }
 
+export interface Shown {
+  /** A proposed plan in a message is an item of its own. */
+  plans: boolean;
+  reasoning: 'all' | 'summary' | 'nothing';
+}
+
 /** A plan inside a message. */
 interface LivePlan {
   handle: ItemHandle;
@@ -67,14 +73,13 @@ interface Live {
 /** Follows one response. Invariant: what it opened it completes at the item's own end; the ledger closes the rest. */
 export class ResponseItems {
   readonly #ledger: ItemLedger;
-  readonly #plans: boolean;
+  readonly #shown: Shown;
   /** By the model's item id. */
   readonly #live = new Map<string, Live>();
 
-  /** `plans`: a proposed plan in a message is an item of its own. */
-  constructor(ledger: ItemLedger, { plans }: { plans: boolean }) {
+  constructor(ledger: ItemLedger, shown: Shown) {
     this.#ledger = ledger;
-    this.#plans = plans;
+    this.#shown = shown;
   }
 
   /** Text of messages that were cut off before their end, in order. */
@@ -86,11 +91,15 @@ export class ResponseItems {
 
   added(item: ResponseItem): void {
     if (item.type === 'message' && item.role === 'assistant') this.#openMessage(item.id ?? '', phaseOf(item));
-    else if (item.type === 'reasoning') this.#openReasoning(item.id ?? '');
-    else if (item.type === 'web_search_call') this.#open(item.id ?? '', (id) => searchItem(id, item));
+    else if (item.type === 'reasoning') {
+      if (this.#shown.reasoning !== 'nothing') this.#openReasoning(item.id ?? '');
+    } else if (item.type === 'web_search_call') this.#open(item.id ?? '', (id) => searchItem(id, item));
   }
 
   delta(event: Extract<ModelEvent, { type: 'textDelta' | 'reasoningPartAdded' | 'reasoningSummaryDelta' | 'reasoningTextDelta' }>): void {
+    const { reasoning } = this.#shown;
+    if (event.type !== 'textDelta' && reasoning === 'nothing') return;
+    if (event.type === 'reasoningTextDelta' && reasoning !== 'all') return;
     switch (event.type) {
       case 'textDelta': {
         const live = this.#live.get(event.itemId) ?? this.#openMessage(event.itemId, null);
@@ -174,12 +183,13 @@ export class ResponseItems {
   }
 
   #reasoningDone(item: ReasoningItem): void {
+    if (this.#shown.reasoning === 'nothing') return;
     const live = this.#live.get(item.id ?? '') ?? this.#openReasoning(item.id ?? '');
     const done: Reasoning = {
       type: 'reasoning',
       id: live.handle.id,
       summary: item.summary.map((part) => part.text),
-      content: (item.content ?? []).map((part) => part.text),
+      content: this.#shown.reasoning === 'all' ? (item.content ?? []).map((part) => part.text) : [],
     };
     live.handle.complete(done);
   }
@@ -196,7 +206,7 @@ export class ResponseItems {
     const known = this.#live.get(modelId);
     if (known && !known.handle.completed) return known;
     const id = modelId === '' || this.#ledger.has(modelId) ? newId() : modelId;
-    const splitter = this.#plans ? new PlanSplitter() : null;
+    const splitter = this.#shown.plans ? new PlanSplitter() : null;
     const live: Live = { handle: null as never, written: '', text: '', splitter, plan: null, summary: [], content: [] };
     live.handle = this.#ledger.startItem(make(id), { abandoned: (current) => withLiveText(current, live) });
     this.#live.set(modelId, live);

@@ -61,7 +61,10 @@ class Attempt {
     this.#turn = turn;
     this.#step = step;
     this.#begin = begin;
-    this.#items = new ResponseItems(turn.ledger, { plans: step.settings.collaborationMode?.mode === 'plan' });
+    this.#items = new ResponseItems(turn.ledger, {
+      plans: step.settings.collaborationMode?.mode === 'plan',
+      reasoning: step.binding.reasoningShown ?? 'all',
+    });
     this.#previews = new CallPreviews({
       events: turn.ledger,
       router: step.router,

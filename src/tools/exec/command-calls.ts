@@ -64,11 +64,11 @@ function escalationOf(args: ExecArgs): Escalation {
   }
 }
 
-const requestOf = (args: ExecArgs): CommandRequest => ({
+const requestOf = (args: ExecArgs, { loginAllowed }: Pick<ExecHost, 'loginAllowed'>): CommandRequest => ({
   cmd: args.cmd,
   workdir: args.workdir,
   shell: args.shell,
-  login: args.login ?? true,
+  login: loginAllowed && (args.login ?? true),
   tty: args.tty ?? false,
   escalation: escalationOf(args),
   justification: args.justification,
@@ -155,7 +155,7 @@ export class CommandCalls {
     manner: CommandManner = SESSION,
   ): Promise<void> {
     if (!manner.again && (await takeOverPatch(this.#patches, call, args, step, events))) return;
-    const plan = await planCommand(this.#host, requestOf(args), step, call.callId);
+    const plan = await planCommand(this.#host, requestOf(args, this.#host), step, call.callId);
     const sessionId = this.#host.sessions.reserveId();
     this.#prepared.set(call.itemId, { plan, sessionId, manner });
     events.startItem(commandItem(call.itemId, plan, String(sessionId), manner.source), { abandoned: (item) => failedItem(item) });

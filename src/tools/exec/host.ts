@@ -17,6 +17,8 @@ export interface ExecHost {
   /** The daemon's own environment; children get it through the policy only. */
   readonly baseEnv: NodeJS.ProcessEnv;
   readonly threadId: string;
+  /** Commands may read the user's login profile. */
+  readonly loginAllowed: boolean;
   /** The user's shell. */
   shell(): Promise<Shell>;
   /** What really runs for a command in a login shell with these permissions: the same to the command, without the profile's cost where that is proven. */

@@ -54,7 +54,7 @@ export class UserShells {
 
 async function runUserShell(host: ExecHost, request: UserShellRequest): Promise<string> {
   const { command, cwd, events, signal, timeoutMs } = request;
-  const argv = shellArgv(await host.shell(), command, true);
+  const argv = shellArgv(await host.shell(), command, host.loginAllowed);
   const id = newId();
   const item = commandItem(
     id,
