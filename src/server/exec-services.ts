@@ -125,6 +125,7 @@ export class ExecServices {
       loginLaunch: (shell, command, context) => this.loginLaunch(shell, command, context),
       rules: () => this.rules(),
       addRule: (prefix) => this.addRule(prefix),
+      ...(config.background_terminal_max_timeout === undefined ? {} : { longestWaitMs: config.background_terminal_max_timeout }),
       spillPath,
       grants: new PermissionGrants(),
       additionalPermissions: featureEnabled(config, 'exec_permission_approvals'),

@@ -30,6 +30,8 @@ export interface ExecHost {
   /** Command rules as they are now. */
   rules(): Promise<readonly PrefixRule[]>;
   addRule(prefix: readonly string[]): Promise<void>;
+  /** How long a call may wait for a running command, where the user says so. */
+  readonly longestWaitMs?: number;
   /** Where the whole output of a call goes when it is long; null when nothing may be kept. */
   spillPath(callId: string): string | null;
   /** What the user granted for a turn or the thread; commands and patches run with it. */

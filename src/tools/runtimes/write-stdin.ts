@@ -46,9 +46,9 @@ function notFound(id: number, lookup: Exclude<SessionLookup, { type: 'found' }>)
   );
 }
 
-function waitFor(args: Args): number {
+function waitFor(args: Args, most: number): number {
   const wanted = args.yield_time_ms ?? (args.chars ? WRITE_WAIT_MS : POLL_WAIT_MS);
-  return Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, wanted));
+  return Math.min(most, Math.max(MIN_WAIT_MS, wanted));
 }
 
 async function interact(host: ExecHost, { args, events }: Invocation<Args>, signal: AbortSignal): Promise<ToolOutput> {
@@ -64,7 +64,7 @@ async function interact(host: ExecHost, { args, events }: Invocation<Args>, sign
     session.process.write(args.chars);
     events.terminalInteraction(session.itemId, String(session.id), args.chars);
   }
-  const state = await session.waitForYield(waitFor(args), signal);
+  const state = await session.waitForYield(waitFor(args, host.longestWaitMs ?? MAX_WAIT_MS), signal);
   if (state === 'aborted')
     return failedOutput('cancelled', `aborted by user: the wait for session ${session.id} was ended; its command goes on.`);
   return report(host, session, args);

@@ -1,9 +1,9 @@
-// What the user wants to see of a model's reasoning, and whether commands may read the login profile.
+// Switches of the user: what is shown of reasoning, the login profile, and how long a look may take.
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { call, TestFrontend } from '../spine/client.ts';
-import { Asked, says } from './asked.ts';
+import { Asked, calling, says } from './asked.ts';
 
 const thought = {
   type: 'reasoning',
@@ -25,6 +25,16 @@ describe('what is shown', () => {
     expect(await shown('')).toEqual([[['in short'], ['in full']]]);
     expect(await shown('show_raw_agent_reasoning = false\n')).toEqual([[['in short'], []]]);
     expect(await shown('hide_agent_reasoning = true\n')).toEqual([]);
+  });
+
+  it('[commands.longest-wait] a look at a running command waits no longer than the user allows', async () => {
+    const t = await Asked.open({ config: 'background_terminal_max_timeout = 300\n' });
+    await t.turn('go', {}, [calling('exec_command', { cmd: 'sleep 60', yield_time_ms: 250 })], [says('it runs')]);
+    const outputs = () => t.last.input.filter(({ type }) => type === 'function_call_output').map(({ output }) => output);
+    const session = Number(/session ID (\d+)/.exec(outputs()[0])?.[1]);
+    // Longer than any test may take.
+    await t.turn('look', {}, [calling('write_stdin', { session_id: session, yield_time_ms: 300_000 })], [says('it runs on')]);
+    expect(outputs()[1]).toContain(`session ID ${session}`);
   });
 
   it('[commands.no-login] with allow_login_shell = false no command reads the login profile, whatever the model asks for', async () => {
