@@ -126,8 +126,10 @@ export class Daemon {
       sink: this.#subscriptions,
       frontends: this.#subscriptions,
       isHeard: (threadId) => this.#subscriptions.isHeard(threadId),
-      joined: (parentId, thread) => {
+      left: (threadId) => this.#subscriptions.drop(threadId),
+      joined: (parentId, thread, isNew) => {
         this.#subscriptions.join(parentId, thread.id);
+        if (!isNew) return;
         this.#subscriptions.all('thread/started', { thread: thread.view() });
         thread.tools.announced();
       },

@@ -5,7 +5,9 @@ import { newId } from '../common/ids.ts';
 import type { MessageItem } from '../protocol/response-item.ts';
 import { type AgentPort, type AgentState, isAtRest, type SpawnedAgent, type SpawnRequest, stateForModel } from '../tools/agents.ts';
 import { ToolError } from '../tools/result.ts';
+import type { SettingsPatch } from './settings.ts';
 import type { Thread } from './thread.ts';
+import { spawnOf } from './thread-view.ts';
 import type { LoopResult } from './turn-loop.ts';
 import type { TurnRecord } from './turn-record.ts';
 
@@ -16,8 +18,8 @@ export interface TeamPorts {
   /** A stored thread that worked for this one; null when there is none of that id. */
   load(threadId: string, parentId: string): Promise<Thread | null>;
   putAway(threadId: string): Promise<void>;
-  /** Whoever listens to the parent listens to the agent from now on. */
-  announce(parentId: string, agent: Thread): void;
+  /** Whoever listens to the parent listens to the agent from now on. `isNew`: no client knows that the thread is loaded. */
+  announce(parentId: string, agent: Thread, isNew: boolean): void;
   /** How many agents may be at work or at hand below one root. */
   limit(parent: Thread): number;
 }
@@ -26,10 +28,14 @@ interface Member {
   readonly id: string;
   readonly parentId: string;
   readonly nickname: string;
+  /** The turn of the parent that made it; null for one that was brought back. */
+  readonly madeIn: string | null;
   /** How its last turn ended; while it runs, its thread says so. */
   last: AgentState;
   /** Its parent has not read of that yet. */
   untold: boolean;
+  /** Its parent ends what it does, and knows. */
+  stopping: boolean;
 }
 
 const NICKNAMES = [
@@ -62,6 +68,22 @@ function stateAfter({ end, error }: LoopResult, record: TurnRecord): AgentState 
   return end === 'failed' ? { status: 'errored', message: error?.message ?? 'the turn failed' } : { status: 'interrupted', message: null };
 }
 
+function stateOnLoad(last: TurnRecord | undefined): AgentState {
+  if (!last) return { status: 'pendingInit', message: null };
+  if (last.status === 'failed') return { status: 'errored', message: last.error?.message ?? null };
+  return { status: last.status === 'completed' ? 'completed' : 'interrupted', message: textOf(last) };
+}
+
+/** What an agent may do is what its parent may do. */
+const rightsOf = ({ state: { settings } }: Thread): SettingsPatch => ({
+  sandbox: settings.sandbox,
+  approvalPolicy: settings.approvalPolicy,
+  approvalsReviewer: settings.approvalsReviewer,
+});
+
+const asToolError = (error: unknown): unknown =>
+  error instanceof RpcError ? new ToolError('tool_error', `Nothing was done: ${error.message}`) : error;
+
 const message = (role: 'user' | 'developer', text: string): MessageItem => ({
   type: 'message',
   role,
@@ -84,6 +106,8 @@ export class AgentTeam {
   readonly #waiters = new Set<() => void>();
   /** Agents that are being made: they count already. */
   readonly #coming = new Set<{ root: string }>();
+  /** Agents that are being brought back: whoever asks for one meanwhile waits for the same. */
+  readonly #loading = new Map<string, Promise<Thread>>();
   #made = 0;
 
   constructor(ports: TeamPorts) {
@@ -102,8 +126,26 @@ export class AgentTeam {
     };
   }
 
-  childrenOf(parentId: string): Thread[] {
-    return this.#membersOf(parentId).flatMap(({ id }) => this.#ports.find(id) ?? []);
+  /** Loaded agents of a thread, and theirs, down to the last. */
+  below(parentId: string): Thread[] {
+    return this.#membersOf(parentId).flatMap(({ id }) => [this.#ports.find(id) ?? [], this.below(id)].flat());
+  }
+
+  /** A thread may do less, or more, from now on: so may its agents. */
+  rightsChanged(thread: Thread): void {
+    for (const { id } of this.#membersOf(thread.id)) {
+      const agent = this.#ports.find(id);
+      agent?.patchSettings(rightsOf(thread))();
+    }
+  }
+
+  /** Turns of a thread are gone: so are the agents that were made in them. */
+  async reverted(parentId: string, turnIds: ReadonlySet<string>): Promise<void> {
+    for (const { id, madeIn } of this.#membersOf(parentId)) {
+      if (madeIn === null || !turnIds.has(madeIn)) continue;
+      await this.#ports.putAway(id);
+      this.#members.delete(id);
+    }
   }
 
   /** What a thread has to be told of its agents: each end once. */
@@ -114,13 +156,23 @@ export class AgentTeam {
   }
 
   turnEnded(threadId: string, result: LoopResult, record: TurnRecord): void {
-    if (result.end === 'interrupted') for (const child of this.childrenOf(threadId)) void child.stop();
+    if (result.end === 'interrupted') for (const agent of this.below(threadId)) void this.#stop(agent);
     const member = this.#members.get(threadId);
     if (!member) return;
-    member.last = stateAfter(result, record);
-    // Who ended it knows.
-    member.untold = result.end !== 'interrupted';
+    const { last, stopping } = member;
+    member.stopping = false;
+    const now = stateAfter(result, record);
+    // A turn without a word, a command of the user for one, takes no result away.
+    if (now.status === 'completed' && now.message === null && last.status === 'completed') return;
+    member.last = now;
+    member.untold = !(result.end === 'interrupted' && stopping);
     this.#wake();
+  }
+
+  #stop(agent: Thread): Promise<void> {
+    const member = this.#members.get(agent.id);
+    if (member && agent.activeTurnId !== null) member.stopping = true;
+    return agent.stop();
   }
 
   /** A thread is put away: its agents have nobody to work for. */
@@ -162,25 +214,19 @@ export class AgentTeam {
     const parent = this.#ports.find(parentId);
     if (!parent) throw new ToolError('cancelled', 'The thread is being put away. No agent was made.');
     this.#checkLimit(parent);
-    const child = await this.#make(parent, request);
+    const child = await this.#make(parent, request, turnId);
     return this.#begin(parent, child, request, turnId, signal);
   }
 
   /** Makes a thread for an agent, which counts from the beginning. */
-  async #make(parent: Thread, request: SpawnRequest): Promise<Thread> {
+  async #make(parent: Thread, request: SpawnRequest, turnId: string): Promise<Thread> {
     const nickname = NICKNAMES[this.#made++ % NICKNAMES.length];
     const place = { root: this.#rootOf(parent.id) };
     this.#coming.add(place);
     try {
       const child = await this.#ports.make(parent, request, nickname);
-      this.#members.set(child.id, {
-        id: child.id,
-        parentId: parent.id,
-        nickname,
-        last: { status: 'pendingInit', message: null },
-        untold: false,
-      });
-      this.#ports.announce(parent.id, child);
+      this.#keep({ id: child.id, parentId: parent.id, nickname, madeIn: turnId, last: stateOnLoad(undefined) });
+      this.#ports.announce(parent.id, child, true);
       return child;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
@@ -188,6 +234,10 @@ export class AgentTeam {
     } finally {
       this.#coming.delete(place);
     }
+  }
+
+  #keep(member: Omit<Member, 'untold' | 'stopping'>): void {
+    this.#members.set(member.id, { ...member, untold: false, stopping: false });
   }
 
   #checkLimit(parent: Thread): void {
@@ -218,13 +268,17 @@ export class AgentTeam {
   #say(child: Thread, text: string): string {
     const id = newId();
     const input = [{ type: 'text' as const, text, text_elements: [] }];
-    child.startTurn({ id, clientId: null, input, context: [] }, { patch: {}, outputSchema: undefined }).run();
+    try {
+      child.startTurn({ id, clientId: null, input, context: [] }, { patch: {}, outputSchema: undefined }).run();
+    } catch (error) {
+      throw asToolError(error);
+    }
     return id;
   }
 
   async #send(parentId: string, agentId: string, text: string, interrupt: boolean): Promise<string> {
     const child = await this.#loaded(parentId, agentId);
-    if (interrupt) await child.stop();
+    if (interrupt) await this.#stop(child);
     const member = this.#member(parentId, agentId);
     if (member) member.untold = false;
     return this.#say(child, text);
@@ -233,19 +287,39 @@ export class AgentTeam {
   /** The thread of an agent, loaded when it was put away. */
   async #loaded(parentId: string, agentId: string): Promise<Thread> {
     const member = this.#member(parentId, agentId);
-    const there = member && this.#ports.find(agentId);
+    const there = member && member.last.status !== 'shutdown' ? this.#ports.find(agentId) : undefined;
     if (there) return there;
+    const key = `${parentId} ${agentId}`;
+    let loading = this.#loading.get(key);
+    if (!loading) {
+      loading = this.#load(parentId, agentId, member).finally(() => this.#loading.delete(key));
+      this.#loading.set(key, loading);
+    }
+    return loading;
+  }
+
+  async #load(parentId: string, agentId: string, member: Member | undefined): Promise<Thread> {
     const parent = this.#ports.find(parentId);
-    if (parent && (!member || member.last.status === 'shutdown')) this.#checkLimit(parent);
-    const child = await this.#ports.load(agentId, parentId);
-    if (!child) throw unknownAgent(agentId);
-    const last = child.state.turns.at(-1);
-    const state: AgentState = last
-      ? { status: last.status === 'completed' ? 'completed' : 'interrupted', message: textOf(last) }
-      : { status: 'pendingInit', message: null };
-    this.#members.set(agentId, { id: agentId, parentId, nickname: member?.nickname ?? NICKNAMES[0], last: state, untold: false });
-    this.#ports.announce(parentId, child);
-    return child;
+    if (!parent) throw unknownAgent(agentId);
+    const place = { root: this.#rootOf(parentId) };
+    if (!member || member.last.status === 'shutdown') {
+      this.#checkLimit(parent);
+      this.#coming.add(place);
+    }
+    try {
+      const isNew = !this.#ports.find(agentId);
+      const child = await this.#ports.load(agentId, parentId);
+      if (!child) throw unknownAgent(agentId);
+      child.patchSettings(rightsOf(parent))();
+      const nickname = member?.nickname ?? spawnOf(child.state.meta.source)?.agent_nickname ?? NICKNAMES[0];
+      this.#keep({ id: agentId, parentId, nickname, madeIn: member?.madeIn ?? null, last: stateOnLoad(child.state.turns.at(-1)) });
+      this.#ports.announce(parentId, child, isNew);
+      return child;
+    } catch (error) {
+      throw asToolError(error);
+    } finally {
+      this.#coming.delete(place);
+    }
   }
 
   async #resume(parentId: string, agentId: string): Promise<AgentState> {
@@ -293,6 +367,8 @@ export class AgentTeam {
         if (signal.aborted) done();
       });
     rest = this.#atRest(parentId, agentIds);
+    if (rest.size === 0 && signal.aborted)
+      throw new ToolError('cancelled', 'aborted by user before an agent was done. The agents were ended, too.');
     for (const agentId of rest.keys()) {
       const member = this.#member(parentId, agentId);
       if (member) member.untold = false;

@@ -28,6 +28,11 @@ export class PlanSplitter {
     return joined(pieces);
   }
 
+  /** What is held back and may be text after all. */
+  get held(): string {
+    return this.#held;
+  }
+
   get #tag(): string {
     return this.#inPlan ? CLOSE : OPEN;
   }

@@ -157,16 +157,18 @@ export class ResponseItems {
   #show(live: Live, pieces: readonly PlanPiece[]): void {
     for (const piece of pieces) {
       if (piece.type === 'message') this.#say(live, piece.text);
-      else if (piece.type === 'planBegins') live.plan = this.#openPlan();
+      else if (piece.type === 'planBegins') live.plan = this.#openPlan(live);
       else if (piece.type === 'plan') this.#planText(live.plan, piece.text);
       else this.#endPlan(live);
     }
   }
 
-  #openPlan(): LivePlan {
+  #openPlan({ splitter }: Live): LivePlan {
     const plan: LivePlan = { handle: null as never, text: '' };
     const item = { type: 'plan' as const, id: newId(), text: '' };
-    plan.handle = this.#ledger.startItem(item, { abandoned: (current) => ({ ...current, text: plan.text }) as ThreadItem });
+    plan.handle = this.#ledger.startItem(item, {
+      abandoned: (current) => ({ ...current, text: plan.text + (splitter?.held ?? '') }) as ThreadItem,
+    });
     return plan;
   }
 
@@ -215,7 +217,7 @@ export class ResponseItems {
 }
 
 function withLiveText(item: ThreadItem, live: Live): ThreadItem {
-  if (item.type === 'agentMessage') return { ...item, text: live.text };
+  if (item.type === 'agentMessage') return { ...item, text: live.text + (live.plan ? '' : (live.splitter?.held ?? '')) };
   if (item.type === 'reasoning')
     return { ...item, summary: [...live.summary].map((part) => part ?? ''), content: [...live.content].map((part) => part ?? '') };
   return item;

@@ -35,7 +35,12 @@ export function fillFork(thread: Thread, source: ThreadState, turns: ThreadState
 export function fillContext({ log }: Thread, entries: readonly HistoryEntry[]): void {
   // Calls that still run are that thread's business.
   const open = new Set<ResponseItem>(new History(entries).openCalls());
-  for (const { origin, item, section } of entries) if (!open.has(item)) log.history(origin, detached(item), null, section);
+  for (const [i, { origin, item, section }] of entries.entries()) {
+    // Reasoning belongs to the call behind it.
+    const next = entries.at(i + 1)?.item;
+    if (open.has(item) || (item.type === 'reasoning' && next && open.has(next))) continue;
+    log.history(origin, detached(item), null, section);
+  }
 }
 
 function copyTurn(thread: Thread, turn: ThreadState['turns'][number]): void {

@@ -4,7 +4,6 @@ import { invalidRequest, unknownThread, unloadedThread } from '../common/errors.
 import { isUuid } from '../common/ids.ts';
 import { KeyedLock } from '../common/keyed-lock.ts';
 import { featureEnabled } from '../config/switches.ts';
-import type { MessageItem } from '../protocol/response-item.ts';
 import type { SpawnRequest } from '../tools/agents.ts';
 import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import { AgentTeam } from './agents.ts';
@@ -23,14 +22,6 @@ import { ThreadStore } from './thread-store.ts';
 import type { LoopResult } from './turn-loop.ts';
 import type { TurnRecord } from './turn-record.ts';
 import { World } from './world.ts';
-
-const PLANNING: MessageItem = {
-  type: 'message',
-  role: 'developer',
-  content: [
-    { type: 'input_text', text: 'The thread that you work for is in Plan mode: read and search as much as you need, and change nothing.' },
-  ],
-};
 
 /** Agents below one root, unless the configuration says otherwise. */
 const MAX_AGENTS = 6;
@@ -63,8 +54,8 @@ export class ThreadManager {
       make: (parent, request, nickname) => this.#makeAgent(parent, request, nickname),
       load: (threadId, parentId) => this.#loadAgent(threadId, parentId),
       putAway: (threadId) => this.#putAway(threadId),
-      announce: (parentId, agent) => {
-        joined(parentId, agent);
+      announce: (parentId, agent, isNew) => {
+        joined(parentId, agent, isNew);
         this.#idle.touch(agent.id);
       },
       limit: (parent) => parent.maxAgents,
@@ -114,6 +105,7 @@ export class ThreadManager {
         rootMarkers: config.project_root_markers ?? ['.git'],
       },
       tellsContextLeft: featureEnabled(config, 'token_budget'),
+      worksForPlan: () => this.#plansAbove(state.meta.parentThreadId),
       skills: setup.skills,
       warn: (message) => sink.thread(state.meta.id, 'warning', { threadId: state.meta.id, message }),
     });
@@ -127,6 +119,8 @@ export class ThreadManager {
       port: this.#team.portFor(id),
       news: () => this.#team.takeNews(id),
       turnEnded: (result: LoopResult, record: TurnRecord) => this.#team.turnEnded(id, result, record),
+      rightsChanged: (changed: Thread) => this.#team.rightsChanged(changed),
+      reverted: (turnIds: ReadonlySet<string>) => this.#team.reverted(id, turnIds),
     };
     const rootThreadId = state.meta.parentThreadId && this.#rootOf(state.meta.parentThreadId);
     const maxAgents = config.agents?.max_threads ?? MAX_AGENTS;
@@ -155,9 +149,15 @@ export class ThreadManager {
     return above ? this.#rootOf(above) : threadId;
   }
 
-  /** Loaded threads that work for this one. */
+  /** Loaded threads that work for this one, or for one that does. */
   agentsOf(threadId: string): readonly Thread[] {
-    return this.#team.childrenOf(threadId);
+    return this.#team.below(threadId);
+  }
+
+  /** Some thread that this one works for is in Plan mode. */
+  #plansAbove(threadId: string | null): boolean {
+    const above = threadId === null ? undefined : this.#loaded.get(threadId)?.state;
+    return !!above && (above.settings.collaborationMode?.mode === 'plan' || this.#plansAbove(above.meta.parentThreadId));
   }
 
   async #makeAgent(parent: Thread, request: SpawnRequest, nickname: string): Promise<Thread> {
@@ -178,8 +178,6 @@ export class ThreadManager {
     });
     const thread = this.#adopt(state, setup, { begun: false, endsWhole: true });
     if (request.forkContext) fillContext(thread, parent.state.history.entries);
-    // Plan mode holds for whoever works in it.
-    if (settings.collaborationMode?.mode === 'plan') thread.log.history('context', PLANNING, null);
     return thread;
   }
 
@@ -318,8 +316,10 @@ export class ThreadManager {
       const thread = this.#loaded.get(threadId);
       if (!thread) return 'gone';
       if (thread.activeTurnId !== null || this.#ports.isHeard(threadId)) return 'wait';
-      if ((await thread.tools.terminals()).length > 0) return 'later';
-      if (this.agentsOf(threadId).some((agent) => agent.activeTurnId !== null)) return 'later';
+      // Its agents go with it: whatever is in use of them holds it.
+      const agents = this.agentsOf(threadId);
+      for (const { tools } of [thread, ...agents]) if ((await tools.terminals()).length > 0) return 'later';
+      if (agents.some(({ id, activeTurnId }) => activeTurnId !== null || this.#ports.isHeard(id))) return 'later';
       if (thread.activeTurnId !== null || this.#ports.isHeard(threadId)) return 'wait'; // begun while the terminals were looked at
       await this.#putAway(threadId);
       return 'gone';
@@ -332,6 +332,7 @@ export class ThreadManager {
     await this.unload(threadId);
     this.#ports.sink.all('thread/status/changed', { threadId, status: { type: 'notLoaded' } });
     this.#ports.sink.all('thread/closed', { threadId });
+    this.#ports.left(threadId);
   }
 
   /** Stops and unloads a thread; nothing when it is not loaded. */

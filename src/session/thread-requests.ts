@@ -27,8 +27,10 @@ export interface ManagerPorts {
   shellName: string;
   /** Some client listens to the thread. */
   isHeard(threadId: string): boolean;
-  /** Whoever listens to a thread listens to this one, too, which works for it; everyone hears that it is there. */
-  joined(parentId: string, thread: Thread): void;
+  /** Whoever listens to a thread listens to this one, too, which works for it; when it is new, everyone hears that it is there. */
+  joined(parentId: string, thread: Thread, isNew: boolean): void;
+  /** A thread was put away: nobody listens to it any more. */
+  left(threadId: string): void;
   /** The configuration for a folder and the overrides of one thread. Throws an RpcError that names key and file. */
   setup(cwd: string | null, threadConfig: Record<string, unknown> | null): Promise<ThreadSetup>;
 }

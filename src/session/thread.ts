@@ -47,7 +47,14 @@ export interface ThreadPorts {
   /** What a sandbox by its short name means here. */
   sandbox(mode: SandboxMode): SandboxPolicy;
   /** The agents of this thread. */
-  team: { port: AgentPort; news(): readonly ResponseItem[]; turnEnded(result: LoopResult, record: TurnRecord): void };
+  team: {
+    port: AgentPort;
+    news(): readonly ResponseItem[];
+    turnEnded(result: LoopResult, record: TurnRecord): void;
+    /** What the thread may do has changed. */
+    rightsChanged(thread: Thread): void;
+    reverted(turnIds: ReadonlySet<string>): Promise<void>;
+  };
   /** The thread that this one works for in the end; null for one that works for nobody. */
   rootThreadId: string | null;
   /** How many agents there may be below the root of this thread. */
@@ -61,6 +68,9 @@ export interface ThreadPorts {
   /** Frees the writer's lock of the rollout. */
   release(): void;
 }
+
+/** Settings that say what a thread may do. */
+const RIGHTS = ['sandbox', 'approvalPolicy', 'approvalsReviewer'] as const;
 
 export class Thread {
   readonly state: ThreadState;
@@ -254,9 +264,11 @@ export class Thread {
     const patch = withSandbox(given, this.#ports.sandbox);
     const next = patchSettings(this.state.settings, patch);
     checkPatch(patch, next, this.#ports.models);
-    if (next === this.state.settings) return () => {};
+    const before = this.state.settings;
+    if (next === before) return () => {};
     this.state.settings = next;
     this.log.appendIfBegun({ type: 'settings', settings: { ...next } });
+    if (RIGHTS.some((key) => next[key] !== before[key])) this.#ports.team.rightsChanged(this);
     return () => this.#ports.sink.thread(this.id, 'thread/settings/updated', { threadId: this.id, threadSettings: wireSettings(next) });
   }
 
@@ -303,6 +315,7 @@ export class Thread {
     this.#window.reverted();
     this.log.append({ type: 'reverted', beforeTurnId });
     this.log.summary();
+    await this.#ports.team.reverted(gone);
     if (!compacted) return;
     // What a summary stands for is in the record, from before the turns that it tells of.
     await this.log.flush();
@@ -330,6 +343,8 @@ export class Thread {
   async #end(): Promise<void> {
     try {
       await this.stop();
+      // What agents came to is read when the thread is loaded again.
+      if (!this.state.unread) for (const item of this.#ports.team.news()) this.log.history('injected', item, null);
       await this.tools.close();
     } finally {
       await this.log.close();

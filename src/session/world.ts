@@ -4,7 +4,7 @@ import type { ModelCard } from '../model/card.ts';
 import { advertise } from '../tools/runtimes/tool-search.ts';
 import { type DocOptions, readProjectDocs } from './context/agents-md.ts';
 import { type Brought, broughtBy } from './context/brought.ts';
-import { collaborationText } from './context/collaboration.ts';
+import { collaborationText, WORKS_FOR_PLAN, WORKS_FOR_PLAN_GONE } from './context/collaboration.ts';
 import {
   changedSections,
   contextLeftText,
@@ -28,6 +28,8 @@ export interface WorldOptions {
   docs: DocOptions;
   /** Tells the model when its window fills; only where it has tools to act on it. */
   tellsContextLeft: boolean;
+  /** A thread that this one works for is in Plan mode. */
+  worksForPlan(): boolean;
   /** The skills that a folder may use. May reject: a folder's configuration can be broken. */
   skills(cwd: string): Promise<SkillScan>;
   /** Told to the client once each. */
@@ -141,6 +143,7 @@ export class World {
       { key: 'developer_instructions', role: 'developer', text: settings.developerInstructions },
       { key: 'permissions', role: 'developer', text: permissionsText(settings.sandbox, settings.approvalPolicy, settings.cwd) },
       { key: 'collaboration_mode', role: 'developer', text: collaborationText(settings.collaborationMode) },
+      { key: 'works_for_plan', role: 'developer', text: this.#options.worksForPlan() ? WORKS_FOR_PLAN : null, gone: WORKS_FOR_PLAN_GONE },
       {
         key: 'personality',
         role: 'developer',

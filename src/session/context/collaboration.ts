@@ -14,6 +14,11 @@ A later plan replaces an earlier one as a whole.`;
 const DEFAULT =
   'You are in Default mode: do the work. Instructions of an earlier mode no longer hold. Prefer a sensible assumption over a question.';
 
+/** For an agent of a thread in Plan mode: it is made in no mode of its own. */
+export const WORKS_FOR_PLAN =
+  '<works_for>\nThe thread that you work for is in Plan mode: read and search as much as you need, and change nothing.\n</works_for>';
+export const WORKS_FOR_PLAN_GONE = '<works_for>\nThe thread that you work for is no longer in Plan mode.\n</works_for>';
+
 function builtIn(mode: CollaborationMode['mode']): string {
   switch (mode) {
     case 'plan':

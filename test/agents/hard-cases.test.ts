@@ -1,0 +1,430 @@
+// Hard cases of agents: rights that shrink, agents of agents, clients that come and go, and ends that nobody waited for.
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sse, streams } from '../model/sse-server.ts';
+import { LinkedClient, tick } from '../wire/linked.ts';
+import { type Answer, type Asker, agentCall, agentIds, calling, type Item, outputsIn, says, Team } from './team.ts';
+
+const spawn = (message: string, more = {}) => agentCall('spawn_agent', { message, ...more });
+const wait = (targets: string[]) => agentCall('wait_agent', { targets, timeout_ms: 20_000 });
+const never = new Promise(() => {});
+const DEEP = '[agents]\nmax_depth = 2\n';
+const ONE = '[agents]\nmax_threads = 1\n';
+const SOON = 'thread_unload_delay_secs = 1\n';
+const PLAN = { mode: 'plan', settings: { model: 'gpt-5.5', reasoning_effort: null, developer_instructions: null } };
+const READ_ONLY = { sandboxPolicy: { type: 'readOnly', networkAccess: false } };
+const FREE = { start: { sandbox: 'danger-full-access', approvalPolicy: 'never' } };
+const touch = calling('exec_command', { cmd: 'touch made' });
+const asking = calling('exec_command', { cmd: 'touch made', sandbox_permissions: 'require_escalated' });
+
+/** Goes through a plan, one answer a request, with the ids of the agents made so far; then it is done. */
+const following =
+  (...plan: ((ids: string[]) => Answer)[]): Asker =>
+  (step, body) =>
+    plan[step - 1]?.(agentIds(body)) ?? [says('done')];
+const spawnAndWait = (task: string): Asker =>
+  following(
+    () => [spawn(`TASK ${task}`)],
+    (ids) => [wait(ids)],
+  );
+
+const texts = (body: Item): string[] =>
+  body.input.flatMap((item: Item) => (Array.isArray(item.content) ? item.content.map((part: Item) => part.text ?? '') : []));
+const news = (body: Item): string[] => texts(body).filter((text) => text.startsWith('<subagent_notification>'));
+const loaded = async (t: Team): Promise<string[]> => (await t.frontend.result('thread/loaded/list', {})).data;
+const made = (t: Team): boolean => fs.existsSync(path.join(t.frontend.cwd, 'made'));
+const asked = (t: Team, who: string, times = 1) =>
+  expect.poll(() => t.bodies.filter((one) => one.who === who).length, { timeout: 10_000 }).toBe(times);
+
+function later(): { promise: Promise<void>; now: () => void } {
+  let now = () => {};
+  const promise = new Promise<void>((resolve) => {
+    now = resolve;
+  });
+  return { promise, now };
+}
+
+/** A second client of the daemon. */
+async function guest(t: Team) {
+  const link = new LinkedClient().read();
+  t.frontend.daemon.serve(link.transport, 'guest');
+  let n = 0;
+  const ask = async (method: string, params: unknown): Promise<Item> => {
+    const id = `g${n++}`;
+    const own = (message: Item) => message.id === id && message.method === undefined;
+    link.send({ id, method, params });
+    await link.until(() => link.received.some(own), method);
+    return link.received.find(own) as Item;
+  };
+  await ask('initialize', { clientInfo: { name: 'guest', version: '1' }, capabilities: { experimentalApi: true } });
+  return { link, ask };
+}
+
+describe('rights of agents', () => {
+  it('[agents.rights-later] an agent that is given more work may do what its parent may do by then', async () => {
+    const t = await Team.open(
+      {
+        root: following(
+          () => [spawn('TASK one')],
+          (ids) => [wait(ids)],
+          () => [says('first')],
+          ([id]) => [agentCall('send_input', { target: id, message: 'go on' })],
+          (ids) => [wait(ids)],
+        ),
+        one: (step) => (step === 2 ? [touch] : [says('one')]),
+      },
+      FREE,
+    );
+    await t.turn();
+    await t.frontend.turn('ROOT more', READ_ONLY);
+    expect(made(t)).toBe(false);
+  });
+
+  it('[agents.rights-back] so may one that was closed and comes back', async () => {
+    const t = await Team.open(
+      {
+        root: following(
+          () => [spawn('TASK one')],
+          (ids) => [wait(ids)],
+          ([id]) => [agentCall('close_agent', { id })],
+          () => [says('first')],
+          ([id]) => [agentCall('resume_agent', { id })],
+          ([id]) => [agentCall('send_input', { target: id, message: 'go on' })],
+          (ids) => [wait(ids)],
+        ),
+        one: (step) => (step === 2 ? [touch] : [says('one')]),
+      },
+      FREE,
+    );
+    await t.turn();
+    await t.frontend.turn('ROOT more', READ_ONLY);
+    expect(made(t)).toBe(false);
+  });
+
+  it('[agents.rights-now] and one that is at work, and its own agents', async () => {
+    const narrowed = later();
+    const t = await Team.open(
+      {
+        root: spawnAndWait('one'),
+        one: spawnAndWait('two'),
+        two: (step) =>
+          step === 1
+            ? { after: narrowed.promise, items: [calling('exec_command', { cmd: 'echo' })] }
+            : step === 2
+              ? [touch]
+              : [says('two')],
+      },
+      { ...FREE, config: DEEP },
+    );
+    const turnId = await t.frontend.startTurn('ROOT go');
+    await asked(t, 'two');
+    await t.frontend.result('thread/settings/update', { threadId: t.frontend.threadId, ...READ_ONLY });
+    narrowed.now();
+    await t.frontend.ended(turnId);
+    expect([made(t), t.bodies.filter(({ who }) => who === 'two').length]).toEqual([false, 3]);
+  });
+
+  it('[agents.plan-later] Plan mode holds for agents of agents and for those that were made before it, until it ends', async () => {
+    const deep = await Team.open({ root: spawnAndWait('one'), one: spawnAndWait('two'), two: () => [says('two')] }, { config: DEEP });
+    await deep.frontend.turn('ROOT go', { collaborationMode: PLAN });
+    expect(texts(deep.last('two')).join()).toContain('is in Plan mode');
+
+    const more = (ids: string[]): Item[] => [agentCall('send_input', { target: ids[0], message: 'go on' })];
+    const t = await Team.open({
+      root: following(
+        () => [spawn('TASK one')],
+        (ids) => [wait(ids)],
+        () => [says('first')],
+        more,
+        (ids) => [wait(ids)],
+        () => [says('second')],
+        more,
+        (ids) => [wait(ids)],
+      ),
+    });
+    await t.turn();
+    await t.frontend.turn('ROOT plan now', { collaborationMode: PLAN });
+    expect(texts(t.last('agent')).join()).toContain('is in Plan mode');
+    await t.frontend.turn('ROOT work now', { collaborationMode: { ...PLAN, mode: 'default' } });
+    expect(texts(t.last('agent')).join()).toContain('is no longer in Plan mode');
+  });
+});
+
+describe('agents of agents', () => {
+  it('[agents.deep-interrupt] an interrupt ends all below, also where what is between has ended', async () => {
+    const t = await Team.open(
+      {
+        root: following(
+          () => [spawn('TASK one')],
+          (ids) => [wait(ids)],
+          () => ({ after: never, items: [] }),
+        ),
+        one: (step) => (step === 1 ? [spawn('TASK two')] : [says('one is done')]),
+        two: () => ({ after: never, items: [] }),
+      },
+      { config: DEEP },
+    );
+    const turnId = await t.frontend.startTurn('ROOT go');
+    await asked(t, 'root', 3);
+    const [two] = agentIds(t.last('one'));
+    await t.frontend.result('turn/interrupt', { threadId: t.frontend.threadId, turnId });
+    const end = await t.frontend.seen('turn/completed', ({ threadId }) => threadId === two);
+    expect(end.params.turn.status).toBe('interrupted');
+  });
+
+  it('[agents.deep-ask] a client that resumes the root is asked by all below', async () => {
+    const t = await Team.open(
+      { root: spawnAndWait('one'), one: spawnAndWait('two'), two: (step) => (step === 1 ? [asking] : [says('two')]) },
+      { config: DEEP, start: { sandbox: 'read-only', approvalPolicy: 'on-request' } },
+    );
+    await t.frontend.startTurn('ROOT go');
+    await t.frontend.seen('item/commandExecution/requestApproval');
+    const { link, ask } = await guest(t);
+    await ask('thread/resume', { threadId: t.frontend.threadId, excludeTurns: true });
+    await link.until(() => link.received.some(({ method }) => method === 'item/commandExecution/requestApproval'), 'the request');
+  });
+});
+
+describe('agents and idle threads', () => {
+  it('[agents.idle-deep] a parent is held by an agent of an agent at work', async () => {
+    const t = await Team.open(
+      {
+        root: spawnAndWait('one'),
+        one: (step) => (step === 1 ? [spawn('TASK two')] : [says('one')]),
+        two: () => ({ after: never, items: [] }),
+      },
+      { config: SOON + DEEP },
+    );
+    await t.turn();
+    const [one] = agentIds(t.last('root'));
+    const [two] = agentIds(t.last('one'));
+    for (const threadId of [two, one, t.frontend.threadId]) await t.frontend.result('thread/unsubscribe', { threadId });
+    await tick(1_800);
+    expect(await loaded(t)).toContain(two);
+  });
+
+  it('[agents.idle-heard] and by a client that listens to the agent alone, or a command that the agent left running', async () => {
+    const heard = await Team.open({ root: spawnAndWait('one'), one: () => [says('one')] }, { config: SOON });
+    const running = await Team.open(
+      {
+        root: spawnAndWait('one'),
+        one: (step) => (step === 1 ? [calling('exec_command', { cmd: 'sleep 30', yield_time_ms: 300 })] : [says('left running')]),
+      },
+      { config: SOON },
+    );
+    for (const t of [heard, running]) await t.turn();
+    const agentOf = (t: Team): string => agentIds(t.last('root'))[0];
+    for (const t of [heard, running]) await t.frontend.result('thread/unsubscribe', { threadId: t.frontend.threadId });
+    await running.frontend.result('thread/unsubscribe', { threadId: agentOf(running) });
+    await tick(1_800);
+    for (const t of [heard, running]) expect(await loaded(t)).toContain(agentOf(t));
+  });
+
+  it('[agents.news-kept] an end that came while the parent was idle is told when the parent is loaded again', async () => {
+    const t = await Team.open(
+      {
+        root: (step) => (step === 1 ? [spawn('TASK one')] : [says('done')]),
+        one: () => ({ after: tick(300), items: [says('the result')] }),
+      },
+      { config: SOON },
+    );
+    await t.turn();
+    const [id] = agentIds(t.last('root'));
+    await t.frontend.seen('turn/completed', ({ threadId }) => threadId === id);
+    for (const threadId of [id, t.frontend.threadId]) await t.frontend.result('thread/unsubscribe', { threadId });
+    await t.frontend.seen('thread/closed', ({ threadId }) => threadId === t.frontend.threadId);
+    await t.frontend.result('thread/resume', { threadId: t.frontend.threadId });
+    await t.turn('ROOT and?');
+    expect(news(t.last('root'))).toEqual([expect.stringContaining('the result')]);
+  });
+
+  it('[agents.left] nobody listens to agents that went with their parent', async () => {
+    const t = await Team.open({ root: spawnAndWait('one'), one: () => [says('one')] });
+    await t.turn();
+    const [id] = agentIds(t.last('root'));
+    await t.frontend.result('thread/archive', { threadId: t.frontend.threadId });
+    const { link, ask } = await guest(t);
+    await ask('thread/resume', { threadId: id, excludeTurns: true });
+    const before = t.frontend.link.received.length;
+    await ask('turn/start', { threadId: id, input: [{ type: 'text', text: 'TASK one' }] });
+    await link.until(() => link.received.some(({ method }) => method === 'turn/completed'), 'the end');
+    await tick(50);
+    expect(t.frontend.link.received.slice(before).map(({ method }) => method)).not.toContain('turn/completed');
+  });
+});
+
+describe('what a parent is told', () => {
+  it('[agents.news-user] of an agent that the user ended', async () => {
+    const t = await Team.open({
+      root: (step) => (step === 1 ? [spawn('TASK one')] : [says('done')]),
+      one: () => ({ after: never, items: [] }),
+    });
+    await t.turn();
+    const [id] = agentIds(t.last('root'));
+    await asked(t, 'one');
+    await t.frontend.result('turn/interrupt', { threadId: id, turnId: '' });
+    await t.frontend.seen('turn/completed', ({ threadId }) => threadId === id);
+    await t.turn('ROOT and?');
+    expect(news(t.last('root'))).toEqual([expect.stringContaining('interrupted')]);
+  });
+
+  it('[agents.news-command] of its result, although the user ran a command in it meanwhile', async () => {
+    const t = await Team.open({
+      root: (step) => (step === 1 ? [spawn('TASK one')] : [says('done')]),
+      one: () => ({ after: tick(200), items: [says('the result')] }),
+    });
+    await t.turn();
+    const [id] = agentIds(t.last('root'));
+    await t.frontend.seen('turn/completed', ({ threadId }) => threadId === id);
+    const before = t.frontend.all('turn/completed').length;
+    await t.frontend.result('thread/shellCommand', { threadId: id, command: 'true' });
+    await t.frontend.link.until(() => t.frontend.all('turn/completed').length > before, 'the end of the command');
+    await t.turn('ROOT and?');
+    expect(news(t.last('root'))).toEqual([expect.stringContaining('the result')]);
+  });
+
+  it('[agents.reverted] of nothing that turns made which are gone: their agents are gone, too', async () => {
+    const t = await Team.open({
+      root: (step) => (step === 1 ? [spawn('TASK one')] : [says('done')]),
+      one: () => ({ after: tick(500), items: [says('the result')] }),
+    });
+    const { id: turnId } = await t.turn();
+    const [id] = agentIds(t.last('root'));
+    await t.frontend.result('thread/revert', { threadId: t.frontend.threadId, beforeTurnId: turnId });
+    await t.frontend.seen('thread/closed', ({ threadId }) => threadId === id);
+    await t.turn('ROOT again');
+    expect(news(t.last('root'))).toEqual([]);
+  });
+
+  it('[agents.failed-back] how an agent failed that is brought back', async () => {
+    const t = await Team.open({
+      root: following(
+        () => [spawn('TASK one')],
+        (ids) => [wait(ids)],
+        ([id]) => [agentCall('close_agent', { id })],
+        ([id]) => [agentCall('resume_agent', { id })],
+      ),
+      one: () => ({ error: 'broken' }),
+    });
+    await t.turn();
+    expect(outputsIn(t.last('root')).at(-1)).toMatch(/errored.*broken/);
+  });
+
+  it('[agents.wait-interrupted] that a wait was ended, not that its time was over', async () => {
+    const t = await Team.open({
+      root: following(
+        () => [spawn('TASK one')],
+        (ids) => [wait(ids), wait(ids)],
+      ),
+      one: () => ({ after: never, items: [] }),
+    });
+    const turnId = await t.frontend.startTurn('ROOT go');
+    await t.frontend.seen('item/started', ({ item }) => item.tool === 'wait');
+    await t.frontend.result('turn/interrupt', { threadId: t.frontend.threadId, turnId });
+    await t.frontend.ended(turnId);
+    await t.turn('ROOT again');
+    const calls = t.last('root').input.filter(({ type }: Item) => type === 'function_call');
+    const outputs = outputsIn(t.last('root'));
+    expect([outputs.length, outputs.join().includes('timed_out')]).toEqual([calls.length, false]);
+    expect(t.frontend.all('item/completed').length).toBe(t.frontend.all('item/started').length);
+  });
+
+  it('[agents.refusals] why an agent cannot be used, in words that say what to do', async () => {
+    const archived = later();
+    const t = await Team.open({
+      root: following(
+        () => [spawn('TASK one')],
+        (ids) => [wait(ids)],
+        ([id]) => ({
+          after: archived.promise,
+          items: [agentCall('resume_agent', { id }), agentCall('send_input', { target: id, message: 'x' })],
+        }),
+      ),
+      one: () => [says('one')],
+    });
+    const turn = t.turn();
+    await asked(t, 'root', 3);
+    await t.frontend.result('thread/archive', { threadId: agentIds(t.last('root'))[0] });
+    archived.now();
+    await turn;
+    for (const output of outputsIn(t.last('root')).slice(2)) expect(output).toMatch(/^Nothing was done: thread .* is archived/);
+  });
+});
+
+describe('the number of agents', () => {
+  it('[agents.limit-back] holds for those that are brought back, also at the same time', async () => {
+    const t = await Team.open(
+      {
+        root: following(
+          () => [spawn('TASK one')],
+          ([id]) => [agentCall('close_agent', { id })],
+          () => [spawn('TASK two')],
+          ([, id]) => [agentCall('close_agent', { id })],
+          (ids) => ids.map((id) => agentCall('resume_agent', { id })),
+        ),
+      },
+      { config: ONE },
+    );
+    await t.turn();
+    expect(await loaded(t)).toHaveLength(2);
+  });
+
+  it('[agents.limit-client] and for one that a client has opened', async () => {
+    const opened = later();
+    const t = await Team.open(
+      {
+        root: following(
+          () => [spawn('TASK one')],
+          (ids) => [wait(ids)],
+          ([id]) => [agentCall('close_agent', { id })],
+          ([id]) => ({ after: opened.promise, items: [agentCall('send_input', { target: id, message: 'x' }), spawn('TASK two')] }),
+        ),
+        one: () => [says('one')],
+        two: () => [says('two')],
+      },
+      { config: ONE },
+    );
+    const turn = t.turn();
+    await asked(t, 'root', 4);
+    await t.frontend.result('thread/resume', { threadId: agentIds(t.last('root'))[0] });
+    opened.now();
+    await turn;
+    expect(await loaded(t)).toHaveLength(2);
+  });
+
+  it('[agents.back-once] two calls that bring one agent back bring it back once', async () => {
+    const t = await Team.open({
+      root: following(
+        () => [spawn('TASK one')],
+        (ids) => [wait(ids)],
+        ([id]) => [agentCall('close_agent', { id })],
+        ([target]) => ['a', 'b'].map((message) => agentCall('send_input', { target, message })),
+        (ids) => [wait(ids)],
+      ),
+      one: () => [says('one')],
+    });
+    await t.turn();
+    const [id] = agentIds(t.last('root'));
+    expect(t.frontend.all('thread/started').filter(({ thread }) => thread.id === id)).toHaveLength(2);
+  });
+});
+
+describe('a plan', () => {
+  it('[plan.cut] whose stream is cut shows all that came, what might have become a tag as well', async () => {
+    const t = await Team.open({}, { config: '' });
+    const message = { type: 'message', role: 'assistant', id: 'm1', content: [] };
+    const begin = [
+      sse({ type: 'response.created', response: { id: 'r' } }),
+      sse({ type: 'response.output_item.added', output_index: 0, item: message }),
+    ];
+    const delta = (text: string) =>
+      sse({ type: 'response.output_text.delta', item_id: 'm1', output_index: 0, content_index: 0, delta: text });
+    t.server.replies.unshift(streams(...begin, delta('Before\n<propos')));
+    await t.frontend.turn('plan', { collaborationMode: PLAN });
+    t.server.replies.unshift(streams(...begin, delta('<proposed_plan>\nstep\n</prop')));
+    await t.frontend.turn('plan', { collaborationMode: PLAN });
+    expect(t.frontend.items('agentMessage').map(({ text }) => text)).toEqual(['Before\n<propos', '']);
+    expect(t.frontend.items('plan').map(({ text }) => text)).toEqual(['step\n</prop']);
+  });
+});
