@@ -177,8 +177,9 @@ export class AgentTeam {
 
   /** A thread is put away: its agents have nobody to work for. */
   async gone(threadId: string): Promise<void> {
-    await Promise.all(this.#membersOf(threadId).map(({ id }) => this.#ports.putAway(id)));
-    for (const { id } of this.#membersOf(threadId)) this.#members.delete(id);
+    const agents = this.#membersOf(threadId);
+    await Promise.all(agents.map(({ id }) => this.#ports.putAway(id)));
+    for (const { id } of agents) this.#members.delete(id);
     const member = this.#members.get(threadId);
     if (!member || isAtRest(member.last)) return;
     member.last = SHUTDOWN;
@@ -288,7 +289,10 @@ export class AgentTeam {
   async #loaded(parentId: string, agentId: string): Promise<Thread> {
     const member = this.#member(parentId, agentId);
     const there = member && member.last.status !== 'shutdown' ? this.#ports.find(agentId) : undefined;
-    if (there) return there;
+    if (there) {
+      await there.whole();
+      return there;
+    }
     const key = `${parentId} ${agentId}`;
     let loading = this.#loading.get(key);
     if (!loading) {

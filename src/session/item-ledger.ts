@@ -10,7 +10,7 @@ import type { RolloutSink } from './rollout/writer.ts';
 import type { TurnRecord } from './turn-record.ts';
 
 /** Items that stand for work: their start is on disk before the work, so that a crash can show them. */
-const WORK: ReadonlySet<ThreadItem['type']> = new Set([
+export const WORK: ReadonlySet<string> = new Set<ThreadItem['type']>([
   'commandExecution',
   'fileChange',
   'mcpToolCall',

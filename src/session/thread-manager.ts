@@ -203,14 +203,24 @@ export class ThreadManager {
 
   #open(threadId: string, options: ResumeOptions): Promise<Thread> {
     return this.#locks.run(threadId, async () => {
+      this.#idle.hold(threadId);
+      return this.#loaded.get(threadId) ?? this.#loadStored(threadId, options);
+    });
+  }
+
+  async #loadStored(threadId: string, options: ResumeOptions): Promise<Thread> {
+    const stored = await this.#stored(threadId);
+    if (stored.archived) throw invalidRequest(`thread ${threadId} is archived; unarchive it first (thread/unarchive)`);
+    return this.#load(stored, options);
+  }
+
+  /** Names a thread, loaded or not. One that is not loaded is not loaded afterwards. */
+  rename(threadId: string, name: string): Promise<void> {
+    return this.#locks.run(threadId, async () => {
       const loaded = this.#loaded.get(threadId);
-      if (loaded) {
-        this.#idle.hold(threadId);
-        return loaded;
-      }
-      const stored = await this.#stored(threadId);
-      if (stored.archived) throw invalidRequest(`thread ${threadId} is archived; unarchive it first (thread/unarchive)`);
-      return this.#load(stored, options);
+      const thread = loaded ?? (await this.#loadStored(threadId, { patch: {}, config: null, restLater: true }));
+      thread.setName(name);
+      if (!loaded) await this.unload(threadId);
     });
   }
 
@@ -285,7 +295,7 @@ export class ThreadManager {
     const { entries } = source.history;
     const next = source.turns.at(turns);
     const recorded = next && isCompacted(entries) ? await this.records.historyBefore(source.meta.id, source.path, next.id) : null;
-    if (recorded) return recorded;
+    if (recorded) return recorded.entries;
     const kept = new Set(source.turns.slice(0, turns).map(({ id }) => id));
     return entries.filter(({ turnId }) => turnId === null || kept.has(turnId));
   }
@@ -342,10 +352,11 @@ export class ThreadManager {
     this.#idle.forget(threadId);
     try {
       await thread.close();
-      await this.#team.gone(threadId);
     } finally {
+      // At once: what is asked of a thread whose record is closed would be lost.
       this.#loaded.delete(threadId);
     }
+    await this.#team.gone(threadId);
   }
 
   archive(threadId: string): Promise<void> {

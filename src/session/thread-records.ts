@@ -1,6 +1,6 @@
 // Reading the records of stored threads. What cannot be read is an RpcError that names the thread.
 import { invalidRequest, messageOf } from '../common/errors.ts';
-import type { HistoryEntry } from './history.ts';
+import { type HistoryEntry, isCompacted } from './history.ts';
 import { isHeldElsewhere } from './rollout/lock.ts';
 import { Outlines } from './rollout/outlines.ts';
 import type { StoredFile } from './rollout/paths.ts';
@@ -9,6 +9,12 @@ import { revert } from './rollout/replay.ts';
 import { type SkimmedThread, skimRollout } from './rollout/skim.ts';
 import type { ThreadStore } from './thread-store.ts';
 import type { TurnRecord } from './turn-record.ts';
+
+export interface RecordedHistory {
+  entries: readonly HistoryEntry[];
+  /** It comes from the record of another thread. */
+  foreign: boolean;
+}
 
 export class ThreadRecords {
   readonly #home: string;
@@ -31,7 +37,7 @@ export class ThreadRecords {
 
   /** What a record says as a whole; null for one that has to be read whole. */
   skim(stored: StoredFile): Promise<SkimmedThread | null> {
-    return this.#reading(stored, () => skimRollout(stored.file));
+    return this.#reading(stored, () => skimRollout(stored.file, this.#store.blobsOf(stored.threadId)));
   }
 
   /** All of a record. */
@@ -41,12 +47,27 @@ export class ThreadRecords {
     return replay;
   }
 
-  /** The history of a thread before one of its turns, whether that was reverted or not. Null where nothing is recorded. */
-  async historyBefore(threadId: string, file: string | null, turnId: string): Promise<readonly HistoryEntry[] | null> {
+  /**
+   * The history of a thread before one of its turns, whether that was reverted or not; null where nothing is recorded. A fork of a compacted
+   * thread begins with a summary: what that stands for is in the record of the other thread, as `foreign` says.
+   */
+  async historyBefore(threadId: string, file: string | null, turnId: string): Promise<RecordedHistory | null> {
     if (file === null) return null;
     const replay = await this.replay({ threadId, file, archived: false });
     revert(replay, turnId);
-    return replay.history;
+    const own = { entries: replay.history, foreign: false };
+    const { forkedFromId } = replay.meta ?? {};
+    if (!forkedFromId || !isCompacted(own.entries)) return own;
+    const source = await this.#store.find(forkedFromId);
+    const before = source && (await this.#sourceBefore(source, turnId).catch(() => null));
+    return before ? { entries: before, foreign: true } : own;
+  }
+
+  /** The same from the record of the thread that another was forked from; null when it has no such turn. */
+  async #sourceBefore(source: StoredFile, turnId: string): Promise<readonly HistoryEntry[] | null> {
+    const { turnsById } = await this.replay(source);
+    if (!turnsById.has(turnId)) return null;
+    return (await this.historyBefore(source.threadId, source.file, turnId))?.entries ?? null;
   }
 
   /** The turns of a thread that is not loaded, as they lie in its record. Another daemon may be writing the last one. */

@@ -14,16 +14,17 @@ import { dynamicRuntime } from '../tools/sources/dynamic.ts';
 import type { DynamicTool } from '../tools/sources/dynamic-specs.ts';
 import { ContextWindow } from './context-window.ts';
 import { FollowUps } from './follow-ups.ts';
-import { type HistoryEntry, isCompacted } from './history.ts';
+import { isCompacted } from './history.ts';
 import type { EventSink, FrontendRequests, ModelSource } from './ports.ts';
 import { reviewerSources } from './review.ts';
-import type { BlobFolder } from './rollout/blobs.ts';
+import { type BlobFolder, detached } from './rollout/blobs.ts';
 import { RolloutOutline } from './rollout/outline.ts';
 import { recordedQuestions } from './rollout/questions.ts';
 import { checkPatch, patchSettings, type SettingsPatch, wireSettings, withSandbox } from './settings.ts';
 import { StepBuilder } from './step-context.ts';
 import { ThreadFrontend } from './thread-frontend.ts';
 import { ThreadLog } from './thread-log.ts';
+import type { RecordedHistory } from './thread-records.ts';
 import { factsOf, identityOf, type ThreadState } from './thread-state.ts';
 import type { ThreadTools, ThreadToolsFactory } from './thread-tools.ts';
 import { wireThread } from './thread-view.ts';
@@ -62,7 +63,7 @@ export interface ThreadPorts {
   /** Reads turns and history of a thread that was opened without them, and makes good what a crash left. */
   readRest(thread: Thread): Promise<void>;
   /** The history before a turn, from the record; null where there is none. */
-  recordedHistory(thread: Thread, beforeTurnId: string): Promise<readonly HistoryEntry[] | null>;
+  recordedHistory(thread: Thread, beforeTurnId: string): Promise<RecordedHistory | null>;
   /** Called when a turn has ended: the thread may be idle for long now. */
   settled(): void;
   /** Frees the writer's lock of the rollout. */
@@ -320,7 +321,11 @@ export class Thread {
     // What a summary stands for is in the record, from before the turns that it tells of.
     await this.log.flush();
     const recorded = await this.#ports.recordedHistory(this, beforeTurnId);
-    if (recorded) state.history.replace(recorded);
+    if (!recorded) return;
+    const entries = recorded.foreign ? recorded.entries.map((entry) => ({ ...entry, item: detached(entry.item) })) : recorded.entries;
+    // Another record may be deleted: this one has it from now on.
+    if (recorded.foreign) this.#window.replace(entries);
+    else state.history.replace(entries);
   }
 
   instructionSources(): Promise<string[]> {

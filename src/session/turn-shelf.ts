@@ -1,5 +1,6 @@
 // What a client saw of earlier turns is in the record: a loaded thread lets go of it and reads it again when somebody asks, so that a long
 // life costs no memory for what is over.
+import { setImmediate as others } from 'node:timers/promises';
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import type { RolloutOutline } from './rollout/outline.ts';
@@ -31,7 +32,10 @@ export class TurnShelf {
       await this.#log.flush();
       const outline = this.#outline();
       await outline.extend();
-      for (const turn of over) shelve(turn, outline);
+      for (const turn of over) {
+        shelve(turn, outline);
+        await others();
+      }
     } catch (error) {
       logger().warn({ error: messageOf(error) }, 'earlier turns stay in memory');
     } finally {

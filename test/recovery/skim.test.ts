@@ -102,7 +102,7 @@ describe('a record that is skimmed', () => {
         const lines = [meta, { type: 'settings', settings: { cwd: '/w' } } as RolloutLine, long];
         for (const part of given) lines.push(...(typeof part === 'number' ? turn(n++, part) : part));
         write(lines, harm, torn);
-        const skim = await skimRollout(file);
+        const skim = await skimRollout(file, blobs);
         if (!skim) return;
         skimmed++;
         const whole = await replayRollout(file, blobs);

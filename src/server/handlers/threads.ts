@@ -189,10 +189,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     'thread/name/set': async ({ threadId, name }) => {
       const trimmed = name.trim();
       if (trimmed === '') throw invalidParams('params.name: thread name must not be empty');
-      const loaded = threads.find(threadId);
-      const thread = loaded ?? (await threads.resume(threadId, { patch: {}, config: null, restLater: true }));
-      thread.setName(trimmed);
-      if (!loaded) await threads.unload(threadId);
+      await threads.rename(threadId, trimmed);
       return {};
     },
     'thread/archive': async ({ threadId }, { after }) => {

@@ -82,7 +82,8 @@ const isMark = (value: unknown): value is BlobMark => {
   return (
     Array.isArray(mark?.at) &&
     mark.at.length > 0 &&
-    HASH.test(String(mark.sha256)) &&
+    typeof mark.sha256 === 'string' &&
+    HASH.test(mark.sha256) &&
     typeof mark.bytes === 'number' &&
     typeof mark.head === 'string'
   );
@@ -204,7 +205,11 @@ export class BlobFolder {
   }
 
   #has({ sha256, bytes }: BlobMark): boolean {
-    return statSync(this.#fileOf(sha256), { throwIfNoEntry: false })?.size === bytes;
+    try {
+      return statSync(this.#fileOf(sha256)).size === bytes;
+    } catch {
+      return false;
+    }
   }
 
   #defer(parent: Parent, key: string | number, { sha256, head }: BlobMark): void {

@@ -2,7 +2,7 @@
 // and no look at all the others.
 import path from 'node:path';
 import type { Position } from '../thread-query.ts';
-import { ARCHIVED, namesIn, newRolloutPath, SESSIONS, type StoredFile, threadIdOf } from './paths.ts';
+import { ARCHIVED, createdAtOf, namesIn, newRolloutPath, SESSIONS, type StoredFile, threadIdOf } from './paths.ts';
 
 export interface NameOrder {
   archived: boolean;
@@ -62,7 +62,9 @@ export function* byName(home: string, order: NameOrder): Generator<StoredFile> {
   if (after && !(Math.abs(after.at) <= MAX_SECONDS)) throw new NotByName('a place that no name can hold');
   if (archived) {
     const dir = path.join(home, ARCHIVED);
-    yield* filesOf(dir, archived, behind(namesIn(dir), order));
+    const names = namesIn(dir);
+    if (names.some((name) => threadIdOf(name) && createdAtOf(name) === 0)) throw new NotByName(dir);
+    yield* filesOf(dir, archived, behind(names, order));
     return;
   }
   const root = path.join(home, SESSIONS);

@@ -13,7 +13,7 @@ export interface Chunk {
   readonly offset: number;
 }
 
-const chunkOf = (bytes: Buffer, offset: number): Chunk => ({ bytes, text: bytes.toString('latin1'), offset });
+export const chunkOf = (bytes: Buffer, offset: number): Chunk => ({ bytes, text: bytes.toString('latin1'), offset });
 
 /**
  * Gives the whole lines of a file from byte `from` on, many at a time. `to` is behind the last line that has an end, `torn` what follows it.
@@ -110,6 +110,15 @@ export class HeadReader {
     this.#turn = { id, text: `${key}${id}"` };
     return id;
   }
+}
+
+const ITEM = ',"item":{"type":"';
+
+/** The type of the item of a line whose head was read; the empty text when it is not as our writer puts it. */
+export function itemTypeAt({ text }: Chunk, start: number, { type, turnId }: LineHead): string {
+  const at = start + TYPE_AT + type.length + 1 + TURN_KEYS[0].length + (turnId?.length ?? 0) + 1;
+  if (!text.startsWith(ITEM, at)) return '';
+  return text.slice(at + ITEM.length, text.indexOf('"', at + ITEM.length));
 }
 
 /** The time of a line that a `HeadReader` knows. */

@@ -6,7 +6,7 @@ import type { ThreadItem } from '../../protocol/item.ts';
 import type { RolloutLine } from '../../protocol/rollout.ts';
 import type { TurnRecord } from '../turn-record.ts';
 import type { BlobFolder } from './blobs.ts';
-import { type Chunk, eachLine, HeadReader, type LineHead, lineText, parsedHeadOf, secondsOf, timeAt } from './lines.ts';
+import { type Chunk, chunkOf, eachLine, HeadReader, type LineHead, lineText, parsedHeadOf, secondsOf, timeAt } from './lines.ts';
 import { applyLine, emptyReplay, settle } from './replay.ts';
 
 /** Lines that make up what a client sees of a turn. */
@@ -34,6 +34,7 @@ interface KeptForm {
   scannedTo: number;
   lastHeard: string | null;
   turns: TurnPlace[];
+  gone?: string[];
 }
 
 const isPlace = (value: unknown): value is TurnPlace => {
@@ -50,6 +51,8 @@ export class RolloutOutline {
   readonly #heads = new HeadReader();
   #turns: TurnPlace[] = [];
   readonly #byId = new Map<string, TurnPlace>();
+  /** Turns that were taken back: what still comes of them belongs to none. */
+  readonly #gone = new Set<string>();
   /** Everything before this byte was looked at; it is the beginning of a line. */
   #scannedTo = 0;
   #lastHeard: string | null = null;
@@ -63,11 +66,12 @@ export class RolloutOutline {
   static from(text: string, { file, blobs, size }: { file: string; blobs: BlobFolder; size: number }): RolloutOutline | null {
     const outline = new RolloutOutline(file, blobs);
     try {
-      const { scannedTo, lastHeard, turns } = JSON.parse(text) as KeptForm;
+      const { scannedTo, lastHeard, turns, gone = [] } = JSON.parse(text) as KeptForm;
       if (!(scannedTo <= size) || !turns.every(isPlace)) return null;
       outline.scanned(scannedTo, lastHeard);
       outline.#turns = turns;
       for (const place of turns) outline.#byId.set(place.id, place);
+      for (const id of gone) outline.#gone.add(id);
       return outline;
     } catch {
       return null;
@@ -75,7 +79,7 @@ export class RolloutOutline {
   }
 
   toJSON(): KeptForm {
-    return { scannedTo: this.#scannedTo, lastHeard: this.#lastHeard, turns: this.#turns };
+    return { scannedTo: this.#scannedTo, lastHeard: this.#lastHeard, turns: this.#turns, gone: [...this.#gone] };
   }
 
   get turnIds(): readonly string[] {
@@ -87,10 +91,15 @@ export class RolloutOutline {
     return this.#scannedTo;
   }
 
-  /** Looks at what was appended since the last time. A last line without its end is left for the next time. */
+  /** Looks at what was appended since the last time. A last line that is torn is left for the next time. */
   async extend(): Promise<void> {
-    const { to } = await eachLine(this.#file, this.#scannedTo, (chunk, start, end) => this.#take(chunk, start, end));
+    const { to, torn } = await eachLine(this.#file, this.#scannedTo, (chunk, start, end) => this.#take(chunk, start, end));
     this.#scannedTo = to;
+    // A line that is whole but for its end counts, as it does for whoever reads all of the record.
+    const last = chunkOf(torn, to);
+    if (torn.length === 0 || !parsedHeadOf(lineText(last, 0, torn.length))) return;
+    this.#take(last, 0, torn.length);
+    this.#scannedTo = to + torn.length;
   }
 
   #take(chunk: Chunk, start: number, end: number): void {
@@ -112,7 +121,7 @@ export class RolloutOutline {
   put({ type, turnId }: LineHead, offset: number, length: number): void {
     if (turnId === null) return;
     if (type === 'reverted') this.#revert(turnId);
-    else if (SHOWN.has(type)) this.#putShown(type, this.#placeOf(turnId, offset), offset, length);
+    else if (SHOWN.has(type) && !this.#gone.has(turnId)) this.#putShown(type, this.#placeOf(turnId, offset), offset, length);
   }
 
   #putShown(type: string, place: TurnPlace, offset: number, length: number): void {
@@ -140,7 +149,10 @@ export class RolloutOutline {
   #revert(beforeTurnId: string): void {
     const at = this.#turns.findIndex(({ id }) => id === beforeTurnId);
     if (at < 0) return;
-    for (const { id } of this.#turns.slice(at)) this.#byId.delete(id);
+    for (const { id } of this.#turns.slice(at)) {
+      this.#byId.delete(id);
+      this.#gone.add(id);
+    }
     this.#turns = this.#turns.slice(0, at);
   }
 

@@ -166,7 +166,7 @@ export function revert(state: ReplayedThread, beforeTurnId: string): void {
   }
   // What was brought in since belongs to no turn and stays; a summary tells of what is gone.
   state.history = [
-    ...begin.entries.slice(0, begin.length),
+    ...begin.entries.slice(0, begin.length).filter(({ turnId }) => turnId === null || !gone.has(turnId)),
     ...kept.filter(({ origin, turnId }) => origin === 'injected' && turnId === null),
   ];
   state.compactions = begin.compactions;
@@ -196,6 +196,8 @@ export function applyLine(state: ReplayedThread, line: RolloutLine): void {
     case 'turnStarted': {
       const record = turnOf(state, line.turnId);
       record.startedAt = line.startedAt;
+      // Its input may have been heard of while the turn before it was ending.
+      state.begins.set(line.turnId, { entries: state.history, length: state.history.length, compactions: state.compactions });
       return;
     }
     case 'history':

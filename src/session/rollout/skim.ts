@@ -1,7 +1,8 @@
 // What a long record says of its thread as a whole, without what was said in it: enough to open the thread for a client, while turns and
 // history are read afterwards. Only for a record whose last process ended well; any other is read whole before its thread is opened.
 import { stat } from 'node:fs/promises';
-import { type LineReading, type RolloutLine, readRolloutLine } from '../../protocol/rollout.ts';
+import type { LineReading, RolloutLine } from '../../protocol/rollout.ts';
+import type { BlobFolder } from './blobs.ts';
 import { type Chunk, chunkBefore, eachChunk, HeadReader, lineText } from './lines.ts';
 import { applyLine, emptyReplay, type ReplayedThread } from './replay.ts';
 
@@ -30,8 +31,8 @@ const BEFORE_OTHERS = new RegExp(`\\n(?!${PASSED_OVER}|\\n|$)`, 'g');
 const HEAD_CHARS = 100;
 const isOfTurn = new RegExp(`^(?:${OF_TURNS})$`);
 
-function read(chunk: Chunk, start: number, end: number): LineReading {
-  return readRolloutLine(lineText(chunk, start, end));
+function read(blobs: BlobFolder, chunk: Chunk, start: number, end: number): LineReading {
+  return blobs.read(lineText(chunk, start, end)).reading;
 }
 
 type Usage = Extract<RolloutLine, { type: 'usage' }>;
@@ -47,6 +48,7 @@ interface Ending {
 /** Goes back over the end of a record, line by line, until it knows all of an ending. */
 class EndReader {
   readonly #windowFrom: number;
+  readonly #blobs: BlobFolder;
   #summary: Ending['summary'] | null = null;
   #ended = false;
   #spent: Usage | null = null;
@@ -54,8 +56,9 @@ class EndReader {
   #refused = false;
 
   /** `windowFrom`: the place in the file where the history began anew. */
-  constructor(windowFrom: number) {
+  constructor(windowFrom: number, blobs: BlobFolder) {
     this.#windowFrom = windowFrom;
+    this.#blobs = blobs;
   }
 
   /** Null when the last turn has no end, was not summed up, or has something behind it. */
@@ -86,7 +89,7 @@ class EndReader {
   }
 
   #line<T extends RolloutLine['type']>(chunk: Chunk, start: number, end: number, type: T): Extract<RolloutLine, { type: T }> | null {
-    const reading = read(chunk, start, end);
+    const reading = read(this.#blobs, chunk, start, end);
     if (reading.type === 'line' && reading.line.type === type) return reading.line as Extract<RolloutLine, { type: T }>;
     this.#refused = true;
     return null;
@@ -96,10 +99,15 @@ class EndReader {
 /** Takes what is told of the thread as a whole. */
 class Skimmer {
   readonly state = emptyReplay();
+  readonly #blobs: BlobFolder;
   readonly #asked = new Set<string>();
   /** Where the history began anew for the last time, −1 for never. */
   windowFrom = -1;
   #odd = false;
+
+  constructor(blobs: BlobFolder) {
+    this.#blobs = blobs;
+  }
 
   /** Nothing was found that has to be understood with all the rest. */
   get plain(): boolean {
@@ -114,7 +122,7 @@ class Skimmer {
   #read(chunk: Chunk, start: number): void {
     const end = chunk.text.indexOf('\n', start);
     if (start === end) return;
-    const reading = read(chunk, start, end);
+    const reading = read(this.#blobs, chunk, start, end);
     if (reading.type === 'line') this.#apply(reading.line, chunk.offset + start);
     else if (reading.type === 'unreadable') this.#odd = true;
   }
@@ -129,12 +137,12 @@ class Skimmer {
 }
 
 /** Null for a record that has to be read whole. Rejects when the file cannot be read. */
-export async function skimRollout(file: string): Promise<SkimmedThread | null> {
+export async function skimRollout(file: string, blobs: BlobFolder): Promise<SkimmedThread | null> {
   if ((await stat(file)).size < MIN_BYTES) return null;
-  const skimmer = new Skimmer();
+  const skimmer = new Skimmer(blobs);
   const { to, torn } = await eachChunk(file, 0, (chunk) => skimmer.take(chunk));
   if (!skimmer.plain || torn.length > 0) return null;
-  const ending = new EndReader(skimmer.windowFrom).read(await chunkBefore(file, to, END_BYTES));
+  const ending = new EndReader(skimmer.windowFrom, blobs).read(await chunkBefore(file, to, END_BYTES));
   if (!ending) return null;
   const { state } = skimmer;
   const { summary, spent, window } = ending;

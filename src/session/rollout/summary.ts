@@ -55,7 +55,14 @@ function readEnds(file: number, size: number): Ends {
   const begin = readRange(file, 0, Math.min(size, FIRST_BYTES));
   const quick = quickEnds(begin, size <= FIRST_BYTES ? begin : readRange(file, size - FIRST_BYTES, FIRST_BYTES));
   if (quick) return quick;
-  const head = parsed(readRange(file, 0, Math.min(size, END_BYTES)).split('\n'));
+  // A header may be long: it holds the configuration of its thread.
+  let length = Math.min(size, END_BYTES);
+  let first = readRange(file, 0, length);
+  while (length < size && !first.includes('\n')) {
+    length = Math.min(size, length * 4);
+    first = readRange(file, 0, length);
+  }
+  const head = parsed(first.split('\n'));
   if (size <= END_BYTES) return { head, tail: head };
   return { head, tail: parsed(readRange(file, size - END_BYTES, END_BYTES).split('\n')) };
 }
