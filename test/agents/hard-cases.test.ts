@@ -1,155 +1,31 @@
-// Hard cases of agents: rights that shrink, agents of agents, clients that come and go, and ends that nobody waited for.
-import fs from 'node:fs';
-import path from 'node:path';
+// Hard cases of agents: agents of agents, clients that come and go, ends that nobody waited for, and the limit.
 import { describe, expect, it } from 'vitest';
 import { sse, streams } from '../model/sse-server.ts';
-import { LinkedClient, tick } from '../wire/linked.ts';
-import { type Answer, type Asker, agentCall, agentIds, calling, type Item, outputsIn, says, Team } from './team.ts';
-
-const spawn = (message: string, more = {}) => agentCall('spawn_agent', { message, ...more });
-const wait = (targets: string[]) => agentCall('wait_agent', { targets, timeout_ms: 20_000 });
-const never = new Promise(() => {});
-const DEEP = '[agents]\nmax_depth = 2\n';
-const ONE = '[agents]\nmax_threads = 1\n';
-const SOON = 'thread_unload_delay_secs = 1\n';
-const PLAN = { mode: 'plan', settings: { model: 'gpt-5.5', reasoning_effort: null, developer_instructions: null } };
-const READ_ONLY = { sandboxPolicy: { type: 'readOnly', networkAccess: false } };
-const FREE = { start: { sandbox: 'danger-full-access', approvalPolicy: 'never' } };
-const touch = calling('exec_command', { cmd: 'touch made' });
-const asking = calling('exec_command', { cmd: 'touch made', sandbox_permissions: 'require_escalated' });
-
-/** Goes through a plan, one answer a request, with the ids of the agents made so far; then it is done. */
-const following =
-  (...plan: ((ids: string[]) => Answer)[]): Asker =>
-  (step, body) =>
-    plan[step - 1]?.(agentIds(body)) ?? [says('done')];
-const spawnAndWait = (task: string): Asker =>
-  following(
-    () => [spawn(`TASK ${task}`)],
-    (ids) => [wait(ids)],
-  );
-
-const texts = (body: Item): string[] =>
-  body.input.flatMap((item: Item) => (Array.isArray(item.content) ? item.content.map((part: Item) => part.text ?? '') : []));
-const news = (body: Item): string[] => texts(body).filter((text) => text.startsWith('<subagent_notification>'));
-const loaded = async (t: Team): Promise<string[]> => (await t.frontend.result('thread/loaded/list', {})).data;
-const made = (t: Team): boolean => fs.existsSync(path.join(t.frontend.cwd, 'made'));
-const asked = (t: Team, who: string, times = 1) =>
-  expect.poll(() => t.bodies.filter((one) => one.who === who).length, { timeout: 10_000 }).toBe(times);
-
-function later(): { promise: Promise<void>; now: () => void } {
-  let now = () => {};
-  const promise = new Promise<void>((resolve) => {
-    now = resolve;
-  });
-  return { promise, now };
-}
-
-/** A second client of the daemon. */
-async function guest(t: Team) {
-  const link = new LinkedClient().read();
-  t.frontend.daemon.serve(link.transport, 'guest');
-  let n = 0;
-  const ask = async (method: string, params: unknown): Promise<Item> => {
-    const id = `g${n++}`;
-    const own = (message: Item) => message.id === id && message.method === undefined;
-    link.send({ id, method, params });
-    await link.until(() => link.received.some(own), method);
-    return link.received.find(own) as Item;
-  };
-  await ask('initialize', { clientInfo: { name: 'guest', version: '1' }, capabilities: { experimentalApi: true } });
-  return { link, ask };
-}
-
-describe('rights of agents', () => {
-  it('[agents.rights-later] an agent that is given more work may do what its parent may do by then', async () => {
-    const t = await Team.open(
-      {
-        root: following(
-          () => [spawn('TASK one')],
-          (ids) => [wait(ids)],
-          () => [says('first')],
-          ([id]) => [agentCall('send_input', { target: id, message: 'go on' })],
-          (ids) => [wait(ids)],
-        ),
-        one: (step) => (step === 2 ? [touch] : [says('one')]),
-      },
-      FREE,
-    );
-    await t.turn();
-    await t.frontend.turn('ROOT more', READ_ONLY);
-    expect(made(t)).toBe(false);
-  });
-
-  it('[agents.rights-back] so may one that was closed and comes back', async () => {
-    const t = await Team.open(
-      {
-        root: following(
-          () => [spawn('TASK one')],
-          (ids) => [wait(ids)],
-          ([id]) => [agentCall('close_agent', { id })],
-          () => [says('first')],
-          ([id]) => [agentCall('resume_agent', { id })],
-          ([id]) => [agentCall('send_input', { target: id, message: 'go on' })],
-          (ids) => [wait(ids)],
-        ),
-        one: (step) => (step === 2 ? [touch] : [says('one')]),
-      },
-      FREE,
-    );
-    await t.turn();
-    await t.frontend.turn('ROOT more', READ_ONLY);
-    expect(made(t)).toBe(false);
-  });
-
-  it('[agents.rights-now] and one that is at work, and its own agents', async () => {
-    const narrowed = later();
-    const t = await Team.open(
-      {
-        root: spawnAndWait('one'),
-        one: spawnAndWait('two'),
-        two: (step) =>
-          step === 1
-            ? { after: narrowed.promise, items: [calling('exec_command', { cmd: 'echo' })] }
-            : step === 2
-              ? [touch]
-              : [says('two')],
-      },
-      { ...FREE, config: DEEP },
-    );
-    const turnId = await t.frontend.startTurn('ROOT go');
-    await asked(t, 'two');
-    await t.frontend.result('thread/settings/update', { threadId: t.frontend.threadId, ...READ_ONLY });
-    narrowed.now();
-    await t.frontend.ended(turnId);
-    expect([made(t), t.bodies.filter(({ who }) => who === 'two').length]).toEqual([false, 3]);
-  });
-
-  it('[agents.plan-later] Plan mode holds for agents of agents and for those that were made before it, until it ends', async () => {
-    const deep = await Team.open({ root: spawnAndWait('one'), one: spawnAndWait('two'), two: () => [says('two')] }, { config: DEEP });
-    await deep.frontend.turn('ROOT go', { collaborationMode: PLAN });
-    expect(texts(deep.last('two')).join()).toContain('is in Plan mode');
-
-    const more = (ids: string[]): Item[] => [agentCall('send_input', { target: ids[0], message: 'go on' })];
-    const t = await Team.open({
-      root: following(
-        () => [spawn('TASK one')],
-        (ids) => [wait(ids)],
-        () => [says('first')],
-        more,
-        (ids) => [wait(ids)],
-        () => [says('second')],
-        more,
-        (ids) => [wait(ids)],
-      ),
-    });
-    await t.turn();
-    await t.frontend.turn('ROOT plan now', { collaborationMode: PLAN });
-    expect(texts(t.last('agent')).join()).toContain('is in Plan mode');
-    await t.frontend.turn('ROOT work now', { collaborationMode: { ...PLAN, mode: 'default' } });
-    expect(texts(t.last('agent')).join()).toContain('is no longer in Plan mode');
-  });
-});
+import { tick } from '../wire/linked.ts';
+import {
+  agentCall,
+  agentIds,
+  asked,
+  asking,
+  calling,
+  DEEP,
+  following,
+  guest,
+  type Item,
+  later,
+  loaded,
+  never,
+  news,
+  ONE,
+  outputsIn,
+  PLAN,
+  SOON,
+  says,
+  spawn,
+  spawnAndWait,
+  Team,
+  wait,
+} from './team.ts';
 
 describe('agents of agents', () => {
   it('[agents.deep-interrupt] an interrupt ends all below, also where what is between has ended', async () => {

@@ -1,7 +1,10 @@
 // A thread and its agents on a model that answers by who asks: the root, or an agent by its task.
-import { onTestFinished } from 'vitest';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished } from 'vitest';
 import { answers, SseServer, sse, streams } from '../model/sse-server.ts';
 import { TestFrontend } from '../spine/client.ts';
+import { LinkedClient } from '../wire/linked.ts';
 
 export type Item = Record<string, any>;
 export type Answer = Item[] | { error: string } | { after: Promise<unknown>; items: Item[] };
@@ -89,4 +92,59 @@ export class Team {
   offered(who: string): string[] {
     return this.last(who).tools.flatMap((tool: Item) => [tool.name, ...(tool.tools ?? []).map(({ name }: Item) => name)]);
   }
+}
+
+export const spawn = (message: string, more = {}) => agentCall('spawn_agent', { message, ...more });
+export const wait = (targets: string[]) => agentCall('wait_agent', { targets, timeout_ms: 20_000 });
+export const never = new Promise(() => {});
+export const DEEP = '[agents]\nmax_depth = 2\n';
+export const ONE = '[agents]\nmax_threads = 1\n';
+export const SOON = 'thread_unload_delay_secs = 1\n';
+export const PLAN = { mode: 'plan', settings: { model: 'gpt-5.5', reasoning_effort: null, developer_instructions: null } };
+export const READ_ONLY = { sandboxPolicy: { type: 'readOnly', networkAccess: false } };
+export const FREE = { start: { sandbox: 'danger-full-access', approvalPolicy: 'never' } };
+export const touch = calling('exec_command', { cmd: 'touch made' });
+export const asking = calling('exec_command', { cmd: 'touch made', sandbox_permissions: 'require_escalated' });
+
+/** Goes through a plan, one answer a request, with the ids of the agents made so far; then it is done. */
+export const following =
+  (...plan: ((ids: string[]) => Answer)[]): Asker =>
+  (step, body) =>
+    plan[step - 1]?.(agentIds(body)) ?? [says('done')];
+export const spawnAndWait = (task: string): Asker =>
+  following(
+    () => [spawn(`TASK ${task}`)],
+    (ids) => [wait(ids)],
+  );
+
+export const texts = (body: Item): string[] =>
+  body.input.flatMap((item: Item) => (Array.isArray(item.content) ? item.content.map((part: Item) => part.text ?? '') : []));
+export const news = (body: Item): string[] => texts(body).filter((text) => text.startsWith('<subagent_notification>'));
+export const loaded = async (t: Team): Promise<string[]> => (await t.frontend.result('thread/loaded/list', {})).data;
+export const made = (t: Team): boolean => fs.existsSync(path.join(t.frontend.cwd, 'made'));
+export const asked = (t: Team, who: string, times = 1) =>
+  expect.poll(() => t.bodies.filter((one) => one.who === who).length, { timeout: 10_000 }).toBe(times);
+
+export function later(): { promise: Promise<void>; now: () => void } {
+  let now = () => {};
+  const promise = new Promise<void>((resolve) => {
+    now = resolve;
+  });
+  return { promise, now };
+}
+
+/** A second client of the daemon. */
+export async function guest(t: Team) {
+  const link = new LinkedClient().read();
+  t.frontend.daemon.serve(link.transport, 'guest');
+  let n = 0;
+  const ask = async (method: string, params: unknown): Promise<Item> => {
+    const id = `g${n++}`;
+    const own = (message: Item) => message.id === id && message.method === undefined;
+    link.send({ id, method, params });
+    await link.until(() => link.received.some(own), method);
+    return link.received.find(own) as Item;
+  };
+  await ask('initialize', { clientInfo: { name: 'guest', version: '1' }, capabilities: { experimentalApi: true } });
+  return { link, ask };
 }
