@@ -353,6 +353,9 @@ export class AgentTeam {
     timeoutMs: number,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, AgentState>> {
+    // Those of an earlier daemon, or of a time before the parent was put away, are brought back: how they ended is in their records.
+    const unknown = agentIds.filter((agentId) => !this.#member(parentId, agentId));
+    for (const agentId of unknown) await this.#loaded(parentId, agentId).catch(() => null);
     let rest = this.#atRest(parentId, agentIds);
     if (rest.size === 0)
       await new Promise<void>((resolve) => {

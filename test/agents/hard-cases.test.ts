@@ -173,6 +173,31 @@ describe('what a parent is told', () => {
     expect(news(t.last('root'))).toEqual([]);
   });
 
+  it('[agents.wait-later] how agents ended that went with their parent, when it is loaded again and waits for them', async () => {
+    const t = await Team.open({
+      root: following(
+        () => [spawn('TASK one'), spawn('TASK two')],
+        ([one]) => [wait([one])],
+        () => [says('first')],
+        ([one, two]) => [wait([one]), wait([two])],
+      ),
+      one: () => [says('the result')],
+      two: () => ({ after: never, items: [] }),
+    });
+    await t.turn();
+    const { threadId } = t.frontend;
+    await t.frontend.result('thread/archive', { threadId });
+    await t.frontend.result('thread/unarchive', { threadId });
+    await t.frontend.result('thread/resume', { threadId });
+    await t.turn('ROOT and?');
+    const [one, two] = agentIds(t.last('root'));
+    expect(
+      outputsIn(t.last('root'))
+        .slice(-2)
+        .map((text) => JSON.parse(text).status),
+    ).toEqual([{ [one]: { completed: 'the result' } }, { [two]: 'interrupted' }]);
+  });
+
   it('[agents.failed-back] how an agent failed that is brought back', async () => {
     const t = await Team.open({
       root: following(
