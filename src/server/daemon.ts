@@ -137,7 +137,10 @@ export class Daemon {
       setup: (cwd, thread) => setupThread(setup, cwd, thread),
     });
     this.#host = hostHandlers(this.#exec.forClients((cwd) => configFor(this.#source, cwd, null)));
-    this.#dispatcher = new Dispatcher(this.#handlers(options), this.#queue, (threadId) => this.#threads.find(threadId)?.whole());
+    this.#dispatcher = new Dispatcher(this.#handlers(options), this.#queue, {
+      ready: (threadId) => this.#threads.find(threadId)?.whole(),
+      kept: (threadId) => this.#threads.find(threadId)?.log.flush(),
+    });
   }
 
   #handlers(options: DaemonOptions): Handlers {

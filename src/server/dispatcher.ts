@@ -51,16 +51,22 @@ const OPENS: ReadonlySet<string> = new Set<ClientRequestMethod>([
   'thread/delete',
 ]);
 
+export interface DispatchedThreads {
+  /** Resolves when a thread can serve requests. */
+  ready(threadId: string): Promise<void> | undefined;
+  /** Resolves when what was recorded of a thread is with the operating system: what is answered for outlives this process. */
+  kept(threadId: string): Promise<void> | undefined;
+}
+
 export class Dispatcher {
   readonly #handlers: Handlers;
   readonly #queue: RequestQueue;
-  readonly #ready: (threadId: string) => Promise<void> | undefined;
+  readonly #threads: DispatchedThreads;
 
-  /** `ready` resolves when a thread can serve requests. */
-  constructor(handlers: Handlers, queue: RequestQueue, ready: (threadId: string) => Promise<void> | undefined) {
+  constructor(handlers: Handlers, queue: RequestQueue, threads: DispatchedThreads) {
     this.#handlers = handlers;
     this.#queue = queue;
-    this.#ready = ready;
+    this.#threads = threads;
   }
 
   /** Serves one request. Rejects with an RpcError, or with whatever a handler threw. */
@@ -76,8 +82,10 @@ export class Dispatcher {
     const threadId = spec.scope === 'thread' ? (params as Params).threadId : undefined;
     if (typeof threadId !== 'string') return this.#queue.run(undefined, async () => handler(params as never, handlerContext));
     return this.#queue.run(threadId, async () => {
-      if (!OPENS.has(method)) await this.#ready(threadId);
-      return handler(params as never, handlerContext);
+      if (!OPENS.has(method)) await this.#threads.ready(threadId);
+      const result = await handler(params as never, handlerContext);
+      await this.#threads.kept(threadId);
+      return result;
     });
   }
 }

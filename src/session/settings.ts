@@ -103,6 +103,7 @@ export function checkEffort(where: string, effort: string, card: () => ModelCard
 /** Throws an RpcError for a patch that no request to a model could follow. */
 export function checkPatch(patch: SettingsPatch, next: ThreadSettings, models: ModelSource): void {
   const { effort, model, modelProvider } = withMode(patch);
+  if (model?.trim() === '') throw invalidParams('params.model: expected the name of a model, got an empty text');
   if (!effort && !model && !modelProvider) return;
   const { card } = models.bind(next.modelProvider, next.model);
   if (effort) checkEffort('params.effort', effort, () => card);

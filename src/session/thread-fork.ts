@@ -3,6 +3,7 @@ import { invalidRequest } from '../common/errors.ts';
 import type { ResponseItem } from '../protocol/response-item.ts';
 import { History, type HistoryEntry } from './history.ts';
 import { detached } from './rollout/blobs.ts';
+import { inSlices } from './rollout/slices.ts';
 import type { Thread } from './thread.ts';
 import type { ThreadState } from './thread-state.ts';
 
@@ -20,15 +21,22 @@ export function cutTurns(
 }
 
 /** Fills a new thread with the turns of another one and the history that belongs to them. */
-export function fillFork(thread: Thread, source: ThreadState, turns: ThreadState['turns'], entries: readonly HistoryEntry[]): void {
+export async function fillFork(
+  thread: Thread,
+  source: ThreadState,
+  turns: ThreadState['turns'],
+  entries: readonly HistoryEntry[],
+): Promise<void> {
   const { state, log } = thread;
   state.name = source.name;
   state.preview = source.preview;
   state.usage = source.usage;
-  for (const { origin, item, turnId, section } of entries) log.history(origin, detached(item), turnId, section);
-  for (const turn of turns) copyTurn(thread, turn);
+  await inSlices(entries, ({ origin, item, turnId, section }) => log.history(origin, detached(item), turnId, section));
+  await inSlices(turns, (turn) => copyTurn(thread, turn));
   for (const item of state.history.missingOutputs()) log.history('tool', item, null);
   if (turns.length || state.name) log.summary();
+  // What is answered for is there.
+  await log.flush();
 }
 
 /** Begins a thread with what was said in another one. */

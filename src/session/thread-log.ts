@@ -19,7 +19,7 @@ export class ThreadLog implements RolloutSink {
     this.#state = state;
     this.#begun = options.begun;
     const { blobs, begun, endsWhole, onFault } = options;
-    this.#sink = state.path ? new RolloutWriter(state.path, { blobs, tornEnd: begun && !endsWhole, onFault }) : nowhere;
+    this.#sink = state.path ? new RolloutWriter(state.path, { blobs, tornEnd: begun && !endsWhole, exists: begun, onFault }) : nowhere;
   }
 
   append(line: RolloutLine): void {

@@ -136,11 +136,24 @@ export class ThreadManager {
 
   #lock(state: ThreadState): () => void {
     if (!state.path) return () => {};
-    const lock = lockThread(this.#ports.home, state.meta.id);
+    return this.#hold(state.meta.id);
+  }
+
+  /** Makes this process the writer of a thread; the returned function lets go of it. Throws an RpcError when another one is. */
+  #hold(threadId: string): () => void {
+    const lock = lockThread(this.#ports.home, threadId);
     if (lock.ok) return lock.release;
-    throw invalidRequest(
-      `thread ${state.meta.id} is in use: another process (pid ${lock.ownerPid}) is its writer. Close it there, or fork it.`,
-    );
+    throw invalidRequest(`thread ${threadId} is in use: another process (pid ${lock.ownerPid}) is its writer. Close it there, or fork it.`);
+  }
+
+  /** Moves or removes the file of a thread, which nobody may be writing meanwhile. */
+  async #asWriter<T>(threadId: string, work: () => Promise<T>): Promise<T> {
+    const release = this.#hold(threadId);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
   }
 
   /** Where a chain of agents begins. */
@@ -286,7 +299,7 @@ export class ThreadManager {
       dynamicTools: source.dynamicTools,
     });
     const thread = this.#adopt(state, setup, { begun: false, endsWhole: true });
-    fillFork(thread, source, turns, entries);
+    await fillFork(thread, source, turns, [...entries]);
     return thread;
   }
 
@@ -365,7 +378,7 @@ export class ThreadManager {
       await this.unload(threadId);
       const stored = await this.#stored(threadId);
       if (stored.archived) throw invalidRequest(`thread ${threadId} is archived already`);
-      await this.store.archive(stored);
+      await this.#asWriter(threadId, () => this.store.archive(stored));
     });
   }
 
@@ -373,7 +386,7 @@ export class ThreadManager {
     return this.#locks.run(threadId, async () => {
       const stored = await this.#stored(threadId);
       if (!stored.archived) throw invalidRequest(`thread ${threadId} is not archived`);
-      return { ...stored, archived: false, file: await this.store.unarchive(stored) };
+      return { ...stored, archived: false, file: await this.#asWriter(threadId, () => this.store.unarchive(stored)) };
     });
   }
 
@@ -382,7 +395,7 @@ export class ThreadManager {
       const loaded = this.#loaded.get(threadId);
       await this.unload(threadId);
       const stored = isUuid(threadId) ? await this.store.find(threadId) : null;
-      if (stored) await this.store.remove(stored);
+      if (stored) await this.#asWriter(threadId, () => this.store.remove(stored));
       else if (!loaded) throw unknownThread(threadId);
     });
   }

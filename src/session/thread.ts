@@ -303,6 +303,12 @@ export class Thread {
       if (item.call_id && calls.has(item.call_id)) this.log.history('injected', item, null);
   }
 
+  /** Throws an RpcError for a turn that is none of the thread's. */
+  checkTurn(turnId: string): void {
+    if (this.activeTurnId !== turnId && !this.state.turns.some(({ id }) => id === turnId))
+      throw invalidRequest(`turn not found: ${turnId}`);
+  }
+
   /** Drops the turns from one on, for the client and for the model. The thread must be idle. Rejects with an RpcError for an unknown turn. */
   async revert(beforeTurnId: string): Promise<void> {
     const { state } = this;

@@ -19,7 +19,7 @@ export class Served {
   #id = 0;
 
   constructor(handlers: Partial<Handlers>) {
-    const dispatcher = new Dispatcher(handlers as Handlers, new RequestQueue(), () => undefined);
+    const dispatcher = new Dispatcher(handlers as Handlers, new RequestQueue(), { ready: () => undefined, kept: () => undefined });
     const connection = new Connection(this.link.transport, {
       onRequest: (method, params, context) => dispatcher.dispatch(this.session, method, params, context),
       onNotification: () => {},

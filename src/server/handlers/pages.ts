@@ -60,6 +60,10 @@ export function countBefore(cursor: string | null | undefined): number {
   throw notACursor();
 }
 
+/** For a page in the opposite direction that begins where this one does: with all that have the time of its first thread. */
+export const encodeTurnaround = (first: Position, descending: boolean): string =>
+  encodePosition({ at: first.at, id: descending ? '' : '~' });
+
 /** A cursor that names a place in a list of threads. */
 export const encodePosition = ({ at, id }: Position): string => encode({ at, id });
 
@@ -87,7 +91,8 @@ export function pageOf<T>(entries: readonly T[], keyOf: (entry: T) => string, re
   return {
     data,
     nextCursor: more && last !== undefined ? encodeCursor(keyOf(last)) : null,
-    backwardsCursor: start > 0 && data.length ? encodeCursor(keyOf(data[0])) : null,
+    // With the opposite direction: this entry again, and what has come since.
+    backwardsCursor: data.length > 0 ? cursorAt(keyOf(data[0])) : null,
   };
 }
 
@@ -125,10 +130,10 @@ export const entriesOf = (turn: TurnRecord): ThreadItemEntry[] =>
 /** A cursor into the items of a thread: the item that the page begins after. A client may also name the item itself. */
 export function cursorOf(cursor: string | { itemId: string } | null | undefined): ItemCursor | null {
   if (!cursor) return null;
-  if (typeof cursor !== 'string') return { turnId: null, itemId: cursor.itemId };
+  if (typeof cursor !== 'string') return { turnId: null, itemId: cursor.itemId, inclusive: false };
   const value = decode(cursor);
   if (isRecord(value) && typeof value.turnId === 'string' && typeof value.itemId === 'string')
-    return { turnId: value.turnId, itemId: value.itemId };
+    return { turnId: value.turnId, itemId: value.itemId, inclusive: value.at === true };
   throw notACursor();
 }
 
@@ -136,6 +141,8 @@ interface ItemCursor {
   /** Null when only the item is known. */
   turnId: string | null;
   itemId: string;
+  /** The page begins with the item, not behind it. */
+  inclusive: boolean;
 }
 
 interface ItemsRequest extends Omit<PageRequest, 'cursor'> {
@@ -165,7 +172,10 @@ export async function itemsPage(source: TurnSource, request: ItemsRequest): Prom
     for (const turn of await source.load(ids.slice(next, next + TURNS_AT_ONCE))) {
       for (const entry of ordered(entriesOf(turn), direction)) {
         if (begun) found.push(entry);
-        else begun = entry.item.id === cursor?.itemId;
+        else {
+          begun = entry.item.id === cursor?.itemId;
+          if (begun && cursor?.inclusive) found.push(entry);
+        }
       }
       if (!begun && cursor?.turnId) throw gone();
     }
@@ -176,6 +186,6 @@ export async function itemsPage(source: TurnSource, request: ItemsRequest): Prom
   return {
     data,
     nextCursor: found.length > limit && last ? encodeItem(last) : null,
-    backwardsCursor: cursor && data.length ? encodeItem(data[0]) : null,
+    backwardsCursor: data.length > 0 ? encode({ turnId: data[0].turnId, itemId: data[0].item.id, at: true }) : null,
   };
 }

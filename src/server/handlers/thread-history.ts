@@ -9,7 +9,18 @@ import { factsOf, turnCount } from '../../session/thread-state.ts';
 import { listedOf, type StoredThread } from '../../session/thread-store.ts';
 import { type TurnRecord, wireTurn } from '../../session/turn-record.ts';
 import type { HandlersFor } from '../handler.ts';
-import { cursorOf, encodePosition, entriesOf, itemsPage, limitOf, type Page, pageOf, readPosition, turnsPage } from './pages.ts';
+import {
+  cursorOf,
+  encodePosition,
+  encodeTurnaround,
+  entriesOf,
+  itemsPage,
+  limitOf,
+  type Page,
+  pageOf,
+  readPosition,
+  turnsPage,
+} from './pages.ts';
 import { storedView, summaryView, turnsOf } from './stored-view.ts';
 
 const keyOf = (key: ThreadListParams['sortKey']): SortKey => (key === 'updated_at' || key === 'recency_at' ? 'updatedAt' : 'createdAt');
@@ -62,7 +73,7 @@ async function listPage(threads: ThreadManager, query: ThreadQuery): Promise<Pag
   return {
     data: page.map((thread) => thread.view()),
     nextCursor: (more || stored.more) && last ? encodePosition(positionOf(last, query.sortKey)) : null,
-    backwardsCursor: query.after && first ? encodePosition(positionOf(first, query.sortKey)) : null,
+    backwardsCursor: first ? encodeTurnaround(positionOf(first, query.sortKey), query.descending) : null,
   };
 }
 

@@ -1,13 +1,15 @@
 // thread/search: threads in which something was said, and thread/searchOccurrences: where in one.
+import { setImmediate as others } from 'node:timers/promises';
 import { invalidParams } from '../../common/errors.ts';
 import type { ThreadSearchOccurrence } from '../../protocol/thread-history.ts';
+import { inSlices } from '../../session/rollout/slices.ts';
 import type { ThreadManager } from '../../session/thread-manager.ts';
 import { positionOf, type ThreadQuery } from '../../session/thread-query.ts';
 import { placesOf, searchThreads, snippetAt, spokenText } from '../../session/thread-search.ts';
 import { listedOf } from '../../session/thread-store.ts';
 import type { TurnRecord } from '../../session/turn-record.ts';
 import type { HandlersFor } from '../handler.ts';
-import { countBefore, cursorAt, cursorBehind, encodePosition, limitOf, readPosition } from './pages.ts';
+import { countBefore, cursorAt, cursorBehind, encodePosition, encodeTurnaround, limitOf, readPosition } from './pages.ts';
 import { summaryView, turnsOf } from './stored-view.ts';
 
 /** Throws an RpcError for a term that is none. */
@@ -59,7 +61,7 @@ export function threadSearchHandlers(threads: ThreadManager): HandlersFor<'threa
       return {
         data: hits.map(({ thread, snippet }) => ({ snippet, thread: threads.find(thread.threadId)?.view() ?? summaryView(thread) })),
         nextCursor: more ? place(last) : null,
-        backwardsCursor: query.after ? place(first) : null,
+        backwardsCursor: first ? encodeTurnaround(positionOf(listedOf(first.thread), query.sortKey), query.descending) : null,
       };
     },
     'thread/searchOccurrences': async ({ threadId, searchTerm, cursor, limit }) => {
@@ -68,8 +70,11 @@ export function threadSearchHandlers(threads: ThreadManager): HandlersFor<'threa
       const wanted = skipped + limitOf(limit);
       const source = await turnsOf(threads, threadId);
       const found: ThreadSearchOccurrence[] = [];
-      for (let next = 0; next < source.ids.length && found.length <= wanted; next += TURNS_AT_ONCE)
-        for (const turn of await source.load(source.ids.slice(next, next + TURNS_AT_ONCE))) found.push(...occurrencesIn(turn, term));
+      for (let next = 0; next < source.ids.length && found.length <= wanted; next += TURNS_AT_ONCE) {
+        const turns = await source.load(source.ids.slice(next, next + TURNS_AT_ONCE));
+        found.push(...(await inSlices(turns, (turn) => occurrencesIn(turn, term))).flat());
+        await others();
+      }
       return { data: found.slice(skipped, wanted), nextCursor: found.length > wanted ? cursorBehind(wanted) : null };
     },
   };

@@ -211,6 +211,7 @@ export function threadHandlers({ threads, subscriptions }: ThreadPorts): Handler
     },
     'thread/revert': async ({ threadId, beforeTurnId }, { after }) => {
       const thread = threads.get(threadId);
+      thread.checkTurn(beforeTurnId); // a request that is refused ends no turn
       await thread.stop();
       await thread.revert(beforeTurnId);
       after(() => subscriptions.all('thread/reverted', { threadId }));

@@ -17,6 +17,8 @@ const PROBE_CHARS = 256;
 const HEAD = /^(?:data:[^,]{0,200};base64,)?/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const HASH = /^[0-9a-f]{64}$/;
+const WORDS: ReadonlySet<string> = new Set(['text', 'output', 'aggregatedOutput', 'arguments', 'input', 'command']);
+const BARE: ReadonlySet<string> = new Set(['data', 'blob']);
 /** Lines that may hold data. */
 const CARRIERS: ReadonlySet<string> = new Set<RolloutLine['type']>([
   'input',
@@ -66,6 +68,9 @@ export interface StrippedLine {
 
 /** Objects of which a property is read from a file. */
 const lazy = new WeakSet<object>();
+
+/** Words stay with their line, whatever they look like; bare base64 is data where a protocol says so. */
+const mayBeData = (key: string, text: string): boolean => (text.startsWith('data:') ? !WORDS.has(key) : BARE.has(key));
 
 function blobOf(text: string): Blob | null {
   const head = HEAD.exec(text)?.[0] ?? '';
@@ -137,7 +142,7 @@ export class BlobFolder {
       const inner = parent[key];
       if (typeof inner !== 'object' && (typeof inner !== 'string' || inner.length < MIN_CHARS)) continue;
       const place = [...at, Array.isArray(value) ? Number(key) : key];
-      const data = typeof inner === 'string' ? this.#blobOf(inner) : null;
+      const data = typeof inner === 'string' && mayBeData(key, inner) ? this.#blobOf(inner) : null;
       if (data) found.push({ parent, at: place, data });
       const left = data ? '' : this.#without(inner, place, found);
       if (left === inner) continue;

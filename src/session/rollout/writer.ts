@@ -1,7 +1,7 @@
 // The one writer of a thread's rollout: lines are appended in order, batched per tick, each byte once, and the data that a line names is
 // there before the line. A write that fails is tried again from the byte where it stopped, while the turn goes on; whoever listens is told
 // when it begins to fail and when it works again.
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { constants, type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../common/errors.ts';
 import { logger } from '../../common/log.ts';
@@ -31,6 +31,8 @@ export interface WriterOptions {
   blobs: BlobFolder;
   /** The file may end inside a line (a crash): the first write begins on a fresh one. */
   tornEnd: boolean;
+  /** The file is there: one that is gone is not made anew, without what it said. */
+  exists?: boolean;
   /** Called when writing begins to fail and when it works again. */
   onFault(message: string): void;
 }
@@ -45,6 +47,7 @@ interface Batch {
 export class RolloutWriter implements RolloutSink {
   readonly #file: string;
   readonly #blobs: BlobFolder;
+  readonly #exists: boolean;
   readonly #onFault: (message: string) => void;
   /** Lines not yet given to a write; only the pump takes from it. */
   #waiting: string[] = [];
@@ -62,7 +65,8 @@ export class RolloutWriter implements RolloutSink {
   #failing = false;
   #closed = false;
 
-  constructor(file: string, { blobs, tornEnd, onFault }: WriterOptions) {
+  constructor(file: string, { blobs, tornEnd, exists = false, onFault }: WriterOptions) {
+    this.#exists = exists;
     this.#file = file;
     this.#blobs = blobs;
     this.#tornEnd = tornEnd;
@@ -176,6 +180,6 @@ export class RolloutWriter implements RolloutSink {
 
   async #open(): Promise<FileHandle> {
     await mkdir(path.dirname(this.#file), { recursive: true, mode: 0o700 });
-    return open(this.#file, 'a', 0o600);
+    return open(this.#file, this.#exists ? constants.O_WRONLY | constants.O_APPEND : 'a', 0o600);
   }
 }
