@@ -51,6 +51,20 @@ const OPENS: ReadonlySet<string> = new Set<ClientRequestMethod>([
   'thread/delete',
 ]);
 
+/** What changes the record of a thread and is there when the answer comes. Turns do so themselves, where it matters. */
+const KEPT: ReadonlySet<string> = new Set<ClientRequestMethod>([
+  'thread/name/set',
+  'thread/metadata/update',
+  'thread/settings/update',
+  'thread/revert',
+  'thread/rollback',
+  'thread/goal/set',
+  'thread/goal/clear',
+  'thread/queue/update',
+  'thread/queue/delete',
+  'thread/queue/reorder',
+]);
+
 export interface DispatchedThreads {
   /** Resolves when a thread can serve requests. */
   ready(threadId: string): Promise<void> | undefined;
@@ -84,7 +98,7 @@ export class Dispatcher {
     return this.#queue.run(threadId, async () => {
       if (!OPENS.has(method)) await this.#threads.ready(threadId);
       const result = await handler(params as never, handlerContext);
-      await this.#threads.kept(threadId);
+      if (KEPT.has(method)) await this.#threads.kept(threadId);
       return result;
     });
   }

@@ -9,7 +9,6 @@ import { ArtifactStore, noArtifacts } from '../tools/artifacts.ts';
 import { AgentTeam } from './agents.ts';
 import { type HistoryEntry, isCompacted } from './history.ts';
 import { IdleThreads, type IdleVerdict } from './idle-threads.ts';
-import { lockThread } from './rollout/lock.ts';
 import { guessRollout, newRolloutPath, type StoredFile } from './rollout/paths.ts';
 import { patchSettings, type SettingsPatch } from './settings.ts';
 import { Thread } from './thread.ts';
@@ -74,7 +73,8 @@ export class ThreadManager {
   /** A loaded thread, or the one error for an id that none has, which says so where the thread is only stored. */
   get(threadId: string): Thread {
     const thread = this.#loaded.get(threadId);
-    if (thread) return thread;
+    // What is asked of one that is being put away would be lost.
+    if (thread && !thread.closed) return thread;
     throw isUuid(threadId) && guessRollout(this.#ports.home, threadId) ? unloadedThread(threadId) : unknownThread(threadId);
   }
 
@@ -136,24 +136,7 @@ export class ThreadManager {
 
   #lock(state: ThreadState): () => void {
     if (!state.path) return () => {};
-    return this.#hold(state.meta.id);
-  }
-
-  /** Makes this process the writer of a thread; the returned function lets go of it. Throws an RpcError when another one is. */
-  #hold(threadId: string): () => void {
-    const lock = lockThread(this.#ports.home, threadId);
-    if (lock.ok) return lock.release;
-    throw invalidRequest(`thread ${threadId} is in use: another process (pid ${lock.ownerPid}) is its writer. Close it there, or fork it.`);
-  }
-
-  /** Moves or removes the file of a thread, which nobody may be writing meanwhile. */
-  async #asWriter<T>(threadId: string, work: () => Promise<T>): Promise<T> {
-    const release = this.#hold(threadId);
-    try {
-      return await work();
-    } finally {
-      release();
-    }
+    return this.store.hold(state.meta.id);
   }
 
   /** Where a chain of agents begins. */
@@ -217,6 +200,7 @@ export class ThreadManager {
   #open(threadId: string, options: ResumeOptions): Promise<Thread> {
     return this.#locks.run(threadId, async () => {
       this.#idle.hold(threadId);
+      if (this.#loaded.get(threadId)?.closed) await this.unload(threadId);
       return this.#loaded.get(threadId) ?? this.#loadStored(threadId, options);
     });
   }
@@ -378,7 +362,7 @@ export class ThreadManager {
       await this.unload(threadId);
       const stored = await this.#stored(threadId);
       if (stored.archived) throw invalidRequest(`thread ${threadId} is archived already`);
-      await this.#asWriter(threadId, () => this.store.archive(stored));
+      await this.store.archive(stored);
     });
   }
 
@@ -386,7 +370,7 @@ export class ThreadManager {
     return this.#locks.run(threadId, async () => {
       const stored = await this.#stored(threadId);
       if (!stored.archived) throw invalidRequest(`thread ${threadId} is not archived`);
-      return { ...stored, archived: false, file: await this.#asWriter(threadId, () => this.store.unarchive(stored)) };
+      return { ...stored, archived: false, file: await this.store.unarchive(stored) };
     });
   }
 
@@ -395,7 +379,7 @@ export class ThreadManager {
       const loaded = this.#loaded.get(threadId);
       await this.unload(threadId);
       const stored = isUuid(threadId) ? await this.store.find(threadId) : null;
-      if (stored) await this.#asWriter(threadId, () => this.store.remove(stored));
+      if (stored) await this.store.remove(stored);
       else if (!loaded) throw unknownThread(threadId);
     });
   }

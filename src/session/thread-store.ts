@@ -4,12 +4,12 @@
 import { statSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../common/errors.ts';
+import { invalidRequest, messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import { ThreadIndex } from './index-store.ts';
 import { BlobFolder } from './rollout/blobs.ts';
 import { byName, NotByName } from './rollout/by-name.ts';
-import { changedThreads, forgetLock } from './rollout/lock.ts';
+import { changedThreads, forgetLock, lockThread } from './rollout/lock.ts';
 import type { OutlineKeeper } from './rollout/outlines.ts';
 import {
   archivedPath,
@@ -225,12 +225,29 @@ export class ThreadStore implements OutlineKeeper {
     return readSummary({ threadId, file, archived })?.thread ?? null;
   }
 
-  async archive(stored: StoredFile): Promise<string> {
-    return this.#move(stored.file, archivedPath(this.#home, stored.file));
+  /** Makes this process the writer of a thread; the returned function lets go of it. Throws an RpcError when another one is. */
+  hold(threadId: string): () => void {
+    const lock = lockThread(this.#home, threadId);
+    if (lock.ok) return lock.release;
+    throw invalidRequest(`thread ${threadId} is in use: another process (pid ${lock.ownerPid}) is its writer. Close it there, or fork it.`);
   }
 
-  async unarchive(stored: StoredFile): Promise<string> {
-    return this.#move(stored.file, unarchivedPath(this.#home, stored.file));
+  /** Moves or removes the file of a thread, which nobody may be writing meanwhile. */
+  async #asWriter<T>(threadId: string, work: () => Promise<T>): Promise<T> {
+    const release = this.hold(threadId);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  archive(stored: StoredFile): Promise<string> {
+    return this.#asWriter(stored.threadId, () => this.#move(stored.file, archivedPath(this.#home, stored.file)));
+  }
+
+  unarchive(stored: StoredFile): Promise<string> {
+    return this.#asWriter(stored.threadId, () => this.#move(stored.file, unarchivedPath(this.#home, stored.file)));
   }
 
   async #move(from: string, to: string): Promise<string> {
@@ -239,7 +256,11 @@ export class ThreadStore implements OutlineKeeper {
     return to;
   }
 
-  async remove(stored: StoredFile): Promise<void> {
+  remove(stored: StoredFile): Promise<void> {
+    return this.#asWriter(stored.threadId, () => this.#remove(stored));
+  }
+
+  async #remove(stored: StoredFile): Promise<void> {
     await rm(stored.file, { force: true });
     forgetLock(this.#home, stored.threadId);
     for (const folder of [this.artifactsOf(stored.threadId), this.#imagesOf(stored.threadId)])

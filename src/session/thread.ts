@@ -172,6 +172,11 @@ export class Thread {
     return this.state.meta.id;
   }
 
+  /** It is being put away, or was. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   get maxAgents(): number {
     return this.#ports.maxAgents;
   }
