@@ -5,11 +5,13 @@ import { newId } from '../common/ids.ts';
 import type { MessageItem } from '../protocol/response-item.ts';
 import { type AgentPort, type AgentState, isAtRest, type SpawnedAgent, type SpawnRequest, stateForModel } from '../tools/agents.ts';
 import { ToolError } from '../tools/result.ts';
+import { inputMessage } from './input-message.ts';
 import type { SettingsPatch } from './settings.ts';
 import type { Thread } from './thread.ts';
 import { spawnOf } from './thread-view.ts';
+import { hookContext } from './turn-hooks.ts';
 import type { LoopResult } from './turn-loop.ts';
-import type { TurnRecord } from './turn-record.ts';
+import { lastText, type TurnRecord } from './turn-record.ts';
 
 export interface TeamPorts {
   find(threadId: string): Thread | undefined;
@@ -58,20 +60,15 @@ const NICKNAMES = [
 const NOT_FOUND: AgentState = { status: 'notFound', message: null };
 const SHUTDOWN: AgentState = { status: 'shutdown', message: null };
 
-const textOf = (record: TurnRecord): string | null => {
-  const last = record.items.findLast((item) => item.type === 'agentMessage');
-  return last?.type === 'agentMessage' ? last.text : null;
-};
-
 function stateAfter({ end, error }: LoopResult, record: TurnRecord): AgentState {
-  if (end === 'completed') return { status: 'completed', message: textOf(record) };
+  if (end === 'completed') return { status: 'completed', message: lastText(record) };
   return end === 'failed' ? { status: 'errored', message: error?.message ?? 'the turn failed' } : { status: 'interrupted', message: null };
 }
 
 function stateOnLoad(last: TurnRecord | undefined): AgentState {
   if (!last) return { status: 'pendingInit', message: null };
   if (last.status === 'failed') return { status: 'errored', message: last.error?.message ?? null };
-  return { status: last.status === 'completed' ? 'completed' : 'interrupted', message: textOf(last) };
+  return { status: last.status === 'completed' ? 'completed' : 'interrupted', message: lastText(last) };
 }
 
 /** What an agent may do is what its parent may do. */
@@ -84,14 +81,8 @@ const rightsOf = ({ state: { settings } }: Thread): SettingsPatch => ({
 const asToolError = (error: unknown): unknown =>
   error instanceof RpcError ? new ToolError('tool_error', `Nothing was done: ${error.message}`) : error;
 
-const message = (role: 'user' | 'developer', text: string): MessageItem => ({
-  type: 'message',
-  role,
-  content: [{ type: 'input_text', text }],
-});
-
 const newsOf = ({ id, nickname, last }: Member): MessageItem =>
-  message(
+  inputMessage(
     'user',
     `<subagent_notification>\n${JSON.stringify({ agent_id: id, nickname, status: stateForModel(last) })}\n</subagent_notification>`,
   );
@@ -255,7 +246,7 @@ export class AgentTeam {
 
   async #begin(parent: Thread, child: Thread, request: SpawnRequest, turnId: string, signal: AbortSignal): Promise<SpawnedAgent> {
     const texts = await parent.tools.hooks.subagentStart(turnId, { id: child.id, kind: 'default' }, signal);
-    for (const text of texts) child.log.history('context', message('developer', `<hook_context>\n${text}\n</hook_context>`), null);
+    for (const text of texts) child.log.history('context', hookContext(text), null);
     if (signal.aborted) {
       await this.#close(parent.id, child.id);
       throw new ToolError('cancelled', 'aborted by user before the agent began.');
@@ -356,8 +347,7 @@ export class AgentTeam {
     // Those of an earlier daemon, or of a time before the parent was put away, are brought back: how they ended is in their records.
     const unknown = agentIds.filter((agentId) => !this.#member(parentId, agentId));
     for (const agentId of unknown) await this.#loaded(parentId, agentId).catch(() => null);
-    let rest = this.#atRest(parentId, agentIds);
-    if (rest.size === 0)
+    if (this.#atRest(parentId, agentIds).size === 0)
       await new Promise<void>((resolve) => {
         const done = () => {
           clearTimeout(timer);
@@ -373,7 +363,7 @@ export class AgentTeam {
         signal.addEventListener('abort', done, { once: true });
         if (signal.aborted) done();
       });
-    rest = this.#atRest(parentId, agentIds);
+    const rest = this.#atRest(parentId, agentIds);
     if (rest.size === 0 && signal.aborted)
       throw new ToolError('cancelled', 'aborted by user before an agent was done. The agents were ended, too.');
     for (const agentId of rest.keys()) {

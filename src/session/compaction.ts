@@ -3,9 +3,10 @@
 import { newId } from '../common/ids.ts';
 import { ModelError, type TokenUsage } from '../model/client.ts';
 import { codexErrorInfo } from '../model/retry.ts';
-import type { MessageItem, ResponseItem } from '../protocol/response-item.ts';
+import type { ResponseItem } from '../protocol/response-item.ts';
 import { isPlanSection, standingPlan } from './context/plan.ts';
 import type { HistoryEntry } from './history.ts';
+import { inputMessage } from './input-message.ts';
 import { windowBytes } from './item-images.ts';
 import { buildRequest } from './prompt.ts';
 import { messageText } from './response-items.ts';
@@ -16,8 +17,6 @@ import type { TurnContext } from './turn-context.ts';
 
 const PROMPT = `Write a summary of this conversation for yourself: you will go on from it alone, without the calls and answers above.
 Say what the user wants, what was done and decided, what was found (files, facts, errors, exact names), what is still open, and what to do next. Be complete and brief. Answer with the summary only.`;
-
-const userMessage = (text: string): MessageItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 
 /** Bytes of user messages that are kept; the oldest go first. */
 const KEPT_USER_BYTES = 80_000;
@@ -48,13 +47,13 @@ export function compactedEntries(entries: readonly HistoryEntry[], summary: stri
   const text = summary ?? 'The context was begun anew at your request: earlier calls and answers are not shown any more.';
   return [
     ...kept,
-    { origin: 'summary', turnId: null, item: userMessage(`<summary_of_earlier_work>\n${text}\n</summary_of_earlier_work>`) },
+    { origin: 'summary', turnId: null, item: inputMessage('user', `<summary_of_earlier_work>\n${text}\n</summary_of_earlier_work>`) },
   ];
 }
 
 async function summarise(context: TurnContext, step: StepContext): Promise<{ text: string; usage: TokenUsage | null }> {
   const request = buildRequest(context.history, step, { sessionId: context.sessionId });
-  const input: ResponseItem[] = [...request.input, userMessage(step.binding.compactPrompt ?? PROMPT)];
+  const input: ResponseItem[] = [...request.input, inputMessage('user', step.binding.compactPrompt ?? PROMPT)];
   const parts: string[] = [];
   let usage: TokenUsage | null = null;
   for await (const batch of step.binding.client.stream({ ...request, input, tools: [] }, context.signal)) {

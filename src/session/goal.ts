@@ -5,6 +5,7 @@ import { invalidParams } from '../common/errors.ts';
 import type { MessageItem } from '../protocol/response-item.ts';
 import type { ThreadGoal, ThreadGoalStatus } from '../protocol/thread-queue-goal.ts';
 import type { TurnError } from '../protocol/turn.ts';
+import { inputMessage } from './input-message.ts';
 import type { ThreadLog } from './thread-log.ts';
 import type { ThreadState } from './thread-state.ts';
 import type { TurnEnd } from './turn.ts';
@@ -112,11 +113,7 @@ export class GoalKeeper {
       return null;
     }
     this.#state.goalTurnsLeft--;
-    return {
-      type: 'message',
-      role: 'user',
-      content: [{ type: 'input_text', text: reminder(goal, GOAL_TURNS - this.#state.goalTurnsLeft) }],
-    };
+    return inputMessage('user', reminder(goal, GOAL_TURNS - this.#state.goalTurnsLeft));
   }
 
   #replace(goal: ThreadGoal, turnId: string | null): void {

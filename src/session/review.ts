@@ -7,6 +7,7 @@ import type { ReviewTarget } from '../protocol/review.ts';
 import type { ItemHandle, StartOptions } from '../tools/events.ts';
 import type { ToolRuntime } from '../tools/runtime.ts';
 import { History, type HistoryEntry } from './history.ts';
+import { inputMessage } from './input-message.ts';
 import { ItemLedger } from './item-ledger.ts';
 import { messageText } from './response-items.ts';
 import { findingsText } from './review-findings.ts';
@@ -122,7 +123,6 @@ export function reviewerSources(sources: Omit<ToolSources, 'external'>): ToolSou
   };
 }
 
-const userMessage = (text: string): MessageItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 const assistantMessage = (text: string): MessageItem => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });
 
 const shownMessage = (text: string): ThreadItem => ({
@@ -183,9 +183,9 @@ function finish(context: TurnContext, ledger: ReviewLedger, hint: string, result
   const found = result.end === 'completed' ? findingsText(verdict) : null;
   ledger.showsMessages = true;
   ledger.addItem({ type: 'exitedReviewMode', id: newId(), review: found ?? `The review was ${result.end} before it had a result.` });
-  context.record('marker', userMessage(`<code_review>\nThe user had ${hint} reviewed.\n</code_review>`));
+  context.record('marker', inputMessage('user', `<code_review>\nThe user had ${hint} reviewed.\n</code_review>`));
   if (found === null) {
-    context.record('marker', userMessage(`<code_review>\nThe review was ${result.end} before it had a result.\n</code_review>`));
+    context.record('marker', inputMessage('user', `<code_review>\nThe review was ${result.end} before it had a result.\n</code_review>`));
     return;
   }
   ledger.addItem(shownMessage(found));

@@ -12,6 +12,7 @@ import { readCallItem } from '../tools/router.ts';
 import type { ToolCall } from '../tools/runtime.ts';
 import { CallScheduler, type FinishedCall } from '../tools/scheduler.ts';
 import { CallPreviews } from './call-previews.ts';
+import { inputMessage } from './input-message.ts';
 import { buildRequest } from './prompt.ts';
 import { ResponseItems } from './response-items.ts';
 import type { StepContext } from './step-context.ts';
@@ -159,7 +160,7 @@ class Attempt {
     }
     // A provider's own search answer has no place for words: what would help the next search is said beside it, behind all outputs.
     for (const { call, output } of finished)
-      if (call.replyAs === 'search' && output.found?.length === 0) this.#turn.record('context', developerText(textOf(output)));
+      if (call.replyAs === 'search' && output.found?.length === 0) this.#turn.record('context', inputMessage('developer', textOf(output)));
     if (this.#scheduler.fatal) throw this.#scheduler.fatal;
     return finished;
   }
@@ -171,8 +172,6 @@ class Attempt {
     this.#turn.ledger.closeStreaming();
   }
 }
-
-const developerText = (text: string): ResponseItem => ({ type: 'message', role: 'developer', content: [{ type: 'input_text', text }] });
 
 const assistantText = (text: string): ResponseItem => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });
 

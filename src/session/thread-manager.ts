@@ -16,7 +16,7 @@ import { cutTurns, fillContext, fillFork } from './thread-fork.ts';
 import { agentMeta, makeGood, metaOf, newMeta, settingsFor } from './thread-making.ts';
 import { ThreadRecords } from './thread-records.ts';
 import type { ManagerPorts, ResumeOptions, StartRequest, ThreadSetup } from './thread-requests.ts';
-import { newState, stateFromReplay, stateFromSkim, type ThreadState } from './thread-state.ts';
+import { type NewThread, newState, stateFromReplay, stateFromSkim, type ThreadState } from './thread-state.ts';
 import { ThreadStore } from './thread-store.ts';
 import type { LoopResult } from './turn-loop.ts';
 import type { TurnRecord } from './turn-record.ts';
@@ -81,19 +81,20 @@ export class ThreadManager {
   async start(request: StartRequest): Promise<Thread> {
     const setup = await this.#ports.setup(request.cwd, request.config);
     const meta = newMeta(request.originator, request.config, null);
-    const path = request.ephemeral ? null : newRolloutPath(this.#ports.home, meta.id, new Date(meta.createdAt * 1000));
-    const state = newState({
-      meta,
-      ephemeral: request.ephemeral,
-      path,
-      settings: settingsFor(setup, setup.settings, request.patch),
-      dynamicTools: request.dynamicTools,
-    });
-    return this.#adopt(state, setup, { begun: false, endsWhole: true });
+    const settings = settingsFor(setup, setup.settings, request.patch);
+    const { ephemeral, dynamicTools } = request;
+    return this.#create(setup, { meta, ephemeral, settings, dynamicTools });
+  }
+
+  /** A thread that nothing was said in yet. */
+  #create(setup: ThreadSetup, given: Omit<NewThread, 'path'>): Thread {
+    const { id, createdAt } = given.meta;
+    const path = given.ephemeral ? null : newRolloutPath(this.#ports.home, id, new Date(createdAt * 1000));
+    return this.#adopt(newState({ ...given, path }), setup, { begun: false, endsWhole: true });
   }
 
   #adopt(state: ThreadState, setup: ThreadSetup, stored: { begun: boolean; endsWhole: boolean }): Thread {
-    const release = this.#lock(state);
+    const release = state.path ? this.store.hold(state.meta.id) : () => {};
     const { home, sink, frontends, shellName } = this.#ports;
     const { config } = setup;
     const world = new World({
@@ -134,11 +135,6 @@ export class ThreadManager {
     return thread;
   }
 
-  #lock(state: ThreadState): () => void {
-    if (!state.path) return () => {};
-    return this.store.hold(state.meta.id);
-  }
-
   /** Where a chain of agents begins. */
   #rootOf(threadId: string): string {
     const above = this.#loaded.get(threadId)?.state.meta.parentThreadId;
@@ -164,15 +160,8 @@ export class ThreadManager {
       ...(request.model ? { model: request.model } : {}),
       ...(request.effort ? { effort: request.effort } : {}),
     };
-    const path = ephemeral ? null : newRolloutPath(this.#ports.home, own.id, new Date(own.createdAt * 1000));
-    const state = newState({
-      meta: own,
-      ephemeral,
-      path,
-      settings: settingsFor(setup, { ...settings, collaborationMode: null }, patch),
-      dynamicTools: [],
-    });
-    const thread = this.#adopt(state, setup, { begun: false, endsWhole: true });
+    const asked = settingsFor(setup, { ...settings, collaborationMode: null }, patch);
+    const thread = this.#create(setup, { meta: own, ephemeral, settings: asked, dynamicTools: [] });
     if (request.forkContext) fillContext(thread, parent.state.history.entries);
     return thread;
   }
@@ -274,15 +263,8 @@ export class ThreadManager {
     const entries = await this.#forkHistory(source, turns.length);
     const meta = newMeta(request.originator, request.config ?? source.meta.config, threadId);
     const setup = await this.#ports.setup(request.cwd ?? source.settings.cwd, request.config ?? source.meta.config);
-    const path = request.ephemeral ? null : newRolloutPath(this.#ports.home, meta.id, new Date(meta.createdAt * 1000));
-    const state = newState({
-      meta,
-      ephemeral: request.ephemeral,
-      path,
-      settings: settingsFor(setup, source.settings, request.patch),
-      dynamicTools: source.dynamicTools,
-    });
-    const thread = this.#adopt(state, setup, { begun: false, endsWhole: true });
+    const settings = settingsFor(setup, source.settings, request.patch);
+    const thread = this.#create(setup, { meta, ephemeral: request.ephemeral, settings, dynamicTools: source.dynamicTools });
     await fillFork(thread, source, turns, [...entries]);
     return thread;
   }

@@ -52,8 +52,10 @@ export class ThreadRecords {
    * thread begins with a summary: what that stands for is in the record of the other thread, as `foreign` says.
    */
   async historyBefore(threadId: string, file: string | null, turnId: string): Promise<RecordedHistory | null> {
-    if (file === null) return null;
-    const replay = await this.replay({ threadId, file, archived: false });
+    return file === null ? null : this.#before(await this.replay({ threadId, file, archived: false }), turnId);
+  }
+
+  async #before(replay: ReadRollout, turnId: string): Promise<RecordedHistory> {
     revert(replay, turnId);
     const own = { entries: replay.history, foreign: false };
     const { forkedFromId } = replay.meta ?? {};
@@ -65,9 +67,8 @@ export class ThreadRecords {
 
   /** The same from the record of the thread that another was forked from; null when it has no such turn. */
   async #sourceBefore(source: StoredFile, turnId: string): Promise<readonly HistoryEntry[] | null> {
-    const { turnsById } = await this.replay(source);
-    if (!turnsById.has(turnId)) return null;
-    return (await this.historyBefore(source.threadId, source.file, turnId))?.entries ?? null;
+    const replay = await this.replay(source);
+    return replay.turnsById.has(turnId) ? (await this.#before(replay, turnId)).entries : null;
   }
 
   /** The turns of a thread that is not loaded, as they lie in its record. Another daemon may be writing the last one. */

@@ -2,21 +2,20 @@
 import { newId } from '../common/ids.ts';
 import type { MessageItem } from '../protocol/response-item.ts';
 import type { FinishedCall } from '../tools/scheduler.ts';
+import { inputMessage } from './input-message.ts';
 import type { TurnContext } from './turn-context.ts';
+import { lastText } from './turn-record.ts';
 import type { UserMessage } from './user-input.ts';
 
 /** A Stop hook that always wants more work would keep a turn going for ever. */
 const MAX_CONTINUATIONS = 8;
 
-const message = (role: 'developer' | 'user', text: string): MessageItem => ({
-  type: 'message',
-  role,
-  content: [{ type: 'input_text', text }],
-});
+/** What a hook tells the model, as the model reads it. */
+export const hookContext = (text: string): MessageItem => inputMessage('developer', `<hook_context>\n${text}\n</hook_context>`);
 
 /** Puts what hooks tell the model into history. */
 export function recordHookContext(context: TurnContext, texts: readonly string[]): void {
-  for (const text of texts) context.record('context', message('developer', `<hook_context>\n${text}\n</hook_context>`));
+  for (const text of texts) context.record('context', hookContext(text));
 }
 
 /** After all outputs of a step: providers want an output right behind its call. */
@@ -57,9 +56,7 @@ export class StopSeat {
   /** True when the model is to go on: its reasons are then in history and on the wire. */
   async wantsMore(): Promise<boolean> {
     const { hooks, turn, signal, ledger, record, agent } = this.#context;
-    const last = turn.record.items.findLast((item) => item.type === 'agentMessage');
-    const lastMessage = last?.type === 'agentMessage' ? last.text : null;
-    const state = { active: this.#continuations > 0, lastMessage };
+    const state = { active: this.#continuations > 0, lastMessage: lastText(turn.record) };
     const verdict = agent ? await hooks.subagentStop(turn.id, agent, state, signal) : await hooks.stop(turn.id, state, signal);
     if (verdict.type === 'end' || signal.aborted) return false;
     if (this.#continuations >= MAX_CONTINUATIONS) {
@@ -69,7 +66,7 @@ export class StopSeat {
     this.#continuations++;
     const fragments = verdict.reasons.map(({ runId, text }) => ({ hookRunId: runId, text }));
     ledger.addItem({ type: 'hookPrompt', id: newId(), fragments });
-    for (const { hookRunId, text } of fragments) record('context', message('user', promptText(hookRunId, text)));
+    for (const { hookRunId, text } of fragments) record('context', inputMessage('user', promptText(hookRunId, text)));
     return true;
   }
 }

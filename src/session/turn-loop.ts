@@ -3,10 +3,10 @@
 import { messageOf } from '../common/errors.ts';
 import { logger } from '../common/log.ts';
 import type { TokenUsage } from '../model/client.ts';
-import type { MessageItem } from '../protocol/response-item.ts';
 import type { TurnError } from '../protocol/turn.ts';
 import { FatalToolError } from '../tools/result.ts';
 import { beginNewContext } from './compaction.ts';
+import { inputMessage } from './input-message.ts';
 import { Interrupted, runStep, TurnFailure } from './sampling.ts';
 import type { StepContext } from './step-context.ts';
 import type { TurnEnd } from './turn.ts';
@@ -39,8 +39,6 @@ const ABORTED_MARKER = `<turn_aborted>
 The user stopped this turn on purpose. Calls that were running were aborted; they may have had effects. Check before you go on.
 </turn_aborted>`;
 
-const marker = (text: string): MessageItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
-
 const textOfMessage = ({ input }: UserMessage): string => input.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 
 /** Takes the input that waits; false when there was some and hooks refused all of it. */
@@ -58,7 +56,7 @@ async function takeInputs(context: TurnContext, ports: LoopPorts, step: StepCont
     if (said) context.ledger.addItem(userMessageItem(message));
     await ports.beforeMessage(message);
     const suggestion = step.suggestion(textOfMessage(message));
-    if (suggestion) context.record('context', { type: 'message', role: 'developer', content: [{ type: 'input_text', text: suggestion }] });
+    if (suggestion) context.record('context', inputMessage('developer', suggestion));
     if (said) context.record('user', await toModelMessage(message.input, step.settings.cwd));
     recordHookContext(context, verdict.context);
   }
@@ -123,7 +121,7 @@ export async function endOf(context: TurnContext, work: () => Promise<void>): Pr
   }
   context.turn.close();
   if (result.end === 'interrupted') {
-    context.record('marker', marker(ABORTED_MARKER));
+    context.record('marker', inputMessage('user', ABORTED_MARKER));
     context.hooks.interrupted(context.turn.id);
   }
   return result;

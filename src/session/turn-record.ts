@@ -50,10 +50,10 @@ export function deferItems(record: TurnRecord, read: () => ThreadItem[]): void {
   });
 }
 
-const lastMessage = (items: readonly ThreadItem[]): ThreadItem[] => {
-  const last = items.findLast((item) => item.type === 'agentMessage');
-  return last ? [last] : [];
-};
+const lastMessage = (items: readonly ThreadItem[]) => items.filter((item) => item.type === 'agentMessage').slice(-1);
+
+/** What the model said last in a turn. */
+export const lastText = (record: TurnRecord): string | null => lastMessage(record.items).at(0)?.text ?? null;
 
 const firstInput = (items: readonly ThreadItem[]): ThreadItem[] => {
   const first = items.find((item) => item.type === 'userMessage');

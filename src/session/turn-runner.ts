@@ -8,6 +8,7 @@ import type { ArtifactPort } from '../tools/artifacts.ts';
 import type { Orchestrator } from '../tools/orchestrator.ts';
 import { compact } from './compaction.ts';
 import type { ContextWindow } from './context-window.ts';
+import { inputMessage } from './input-message.ts';
 import { ItemLedger } from './item-ledger.ts';
 import type { EventSink, ModelSource } from './ports.ts';
 import { REVIEW_INSTRUCTIONS, type Review, ReviewLedger, reviewHint, runReview } from './review.ts';
@@ -143,7 +144,7 @@ export class TurnRunner {
       const context = this.#context(this.#activity.turn, this.#activity.ledger);
       return () => {
         run(context).then(
-          (text) => context.record('user', userText(text)),
+          (text) => context.record('user', inputMessage('user', text)),
           (error: unknown) => context.ledger.warning(`The command could not be run: ${messageOf(error)}`),
         );
       };
@@ -321,11 +322,9 @@ const faulty = (what: string, error: unknown): void =>
 /** A command of the user, and then whatever the user said meanwhile. */
 const shellTurn = (context: TurnContext, ports: LoopPorts, run: (context: TurnContext) => Promise<string>): Promise<LoopResult> =>
   endOf(context, async () => {
-    context.record('user', userText(await run(context)));
+    context.record('user', inputMessage('user', await run(context)));
     if (context.turn.hasInput) await steps(context, ports);
   });
-
-const userText = (text: string): ResponseItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
 
 const textsOf = ({ input }: UserMessage): string[] =>
   input.map((part) => (part.type === 'text' ? part.text : '')).filter((text) => text !== '');

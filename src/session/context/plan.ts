@@ -1,5 +1,6 @@
 // The plan over a compaction. While the call that set it is in the history the model can read it there; afterwards it is told as a section.
 import type { HistoryEntry } from '../history.ts';
+import { inputMessage } from '../input-message.ts';
 
 const SECTION = 'plan';
 
@@ -41,8 +42,7 @@ export function standingPlan(entries: readonly HistoryEntry[]): HistoryEntry | n
     if (!steps) continue;
     if (steps.every(({ status }) => status === 'completed')) return null;
     // The steps are the model's words: they get no developer's role.
-    const content = [{ type: 'input_text' as const, text: planText(steps) }];
-    return { origin: 'context', turnId: null, item: { type: 'message', role: 'user', content }, section: SECTION };
+    return { origin: 'context', turnId: null, item: inputMessage('user', planText(steps)), section: SECTION };
   }
   return null;
 }

@@ -1,8 +1,8 @@
 // The world state as named sections. Each is told once, and again, at the end, only when its text has changed: what went before is never
 // rewritten, so every request extends the one before it.
 import type { AskForApproval, Personality, SandboxPolicy } from '../../protocol/primitives.ts';
-import type { MessageItem } from '../../protocol/response-item.ts';
 import type { HistoryEntry } from '../history.ts';
+import { inputMessage } from '../input-message.ts';
 
 export interface Section {
   readonly key: string;
@@ -12,12 +12,6 @@ export interface Section {
   /** Told when a section that was told before has no text any more. */
   readonly gone?: string;
 }
-
-const messageOf = (section: Section, text: string): MessageItem => ({
-  type: 'message',
-  role: section.role,
-  content: [{ type: 'input_text', text }],
-});
 
 /** The text that was told last for each section, read from the history itself. */
 export function toldSections(entries: readonly HistoryEntry[]): Map<string, string> {
@@ -36,7 +30,7 @@ export function changedSections(sections: readonly Section[], told: ReadonlyMap<
   for (const section of sections) {
     const text = section.text ?? (told.has(section.key) ? (section.gone ?? null) : null);
     if (text === null || told.get(section.key) === text) continue;
-    entries.push({ origin: 'context', turnId, item: messageOf(section, text), section: section.key });
+    entries.push({ origin: 'context', turnId, item: inputMessage(section.role, text), section: section.key });
   }
   return entries;
 }

@@ -2,7 +2,18 @@
 // and no look at all the others.
 import path from 'node:path';
 import type { Position } from '../thread-query.ts';
-import { ARCHIVED, createdAtOf, namesIn, newRolloutPath, SESSIONS, type StoredFile, threadIdOf } from './paths.ts';
+import {
+  ARCHIVED,
+  createdAtOf,
+  ENDING,
+  namesIn,
+  newRolloutPath,
+  PREFIX,
+  rolloutsOf,
+  SESSIONS,
+  type StoredFile,
+  threadIdOf,
+} from './paths.ts';
 
 export interface NameOrder {
   archived: boolean;
@@ -18,8 +29,6 @@ const DEPTH = ['year', 'month', 'day'].length;
 const NUMBERS = /^\d{2,4}$/;
 /** What a date can hold. */
 const MAX_SECONDS = 8.64e12;
-const PREFIX = 'rollout-';
-const ENDING = '.jsonl';
 
 const inOrder = (names: string[], descending: boolean): string[] => (descending ? names.sort().reverse() : names.sort());
 
@@ -49,13 +58,6 @@ function behind(names: readonly string[], { descending, after }: NameOrder): str
   return inOrder(wanted, descending);
 }
 
-function* filesOf(dir: string, archived: boolean, names: readonly string[]): Generator<StoredFile> {
-  for (const name of names) {
-    const threadId = threadIdOf(name);
-    if (threadId) yield { threadId, file: path.join(dir, name), archived };
-  }
-}
-
 /** Threads by the time of their making. No file is opened. Throws NotByName when names do not tell all of it. */
 export function* byName(home: string, order: NameOrder): Generator<StoredFile> {
   const { archived, descending, after } = order;
@@ -64,7 +66,7 @@ export function* byName(home: string, order: NameOrder): Generator<StoredFile> {
     const dir = path.join(home, ARCHIVED);
     const names = namesIn(dir);
     if (names.some((name) => threadIdOf(name) && createdAtOf(name) === 0)) throw new NotByName(dir);
-    yield* filesOf(dir, archived, behind(names, order));
+    yield* rolloutsOf({ dir, archived }, behind(names, order));
     return;
   }
   const root = path.join(home, SESSIONS);
@@ -75,6 +77,6 @@ export function* byName(home: string, order: NameOrder): Generator<StoredFile> {
     const names = namesIn(dir);
     const today = `${PREFIX}${day.join('-')}T`;
     if (names.some((name) => !name.startsWith(today) && threadIdOf(name))) throw new NotByName(dir);
-    yield* filesOf(dir, archived, behind(names, order));
+    yield* rolloutsOf({ dir, archived }, behind(names, order));
   }
 }

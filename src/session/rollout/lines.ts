@@ -1,6 +1,6 @@
 // The lines of a record as bytes: cut out of its file, and told apart by their first bytes, so that most of them need not be parsed.
 import { open } from 'node:fs/promises';
-import { readRolloutLine } from '../../protocol/rollout.ts';
+import { type RolloutLine, readRolloutLine } from '../../protocol/rollout.ts';
 
 const CHUNK_BYTES = 1 << 20;
 const LF = 10;
@@ -124,12 +124,16 @@ export function itemTypeAt({ text }: Chunk, start: number, { type, turnId }: Lin
 /** The time of a line that a `HeadReader` knows. */
 export const timeAt = ({ text }: Chunk, start: number): string => text.slice(start + TIME.length, start + TIME.length + TIME_LENGTH);
 
+export function headOfLine(line: RolloutLine): LineHead {
+  const { type, turnId, beforeTurnId } = line as { type: string; turnId?: string | null; beforeTurnId?: string };
+  return { type, turnId: turnId ?? beforeTurnId ?? null };
+}
+
 /** The same from the whole line, whoever wrote it; null for one that cannot be read. */
 export function parsedHeadOf(line: string): (LineHead & { timestamp: string | null }) | null {
   const reading = readRolloutLine(line);
   if (reading.type !== 'line') return null;
-  const { type, turnId, beforeTurnId } = reading.line as { type: string; turnId?: string | null; beforeTurnId?: string };
-  return { type, turnId: turnId ?? beforeTurnId ?? null, timestamp: reading.timestamp };
+  return { ...headOfLine(reading.line), timestamp: reading.timestamp };
 }
 
 /** In whole seconds; null for what is no time. */

@@ -202,7 +202,7 @@ export class RolloutOutline {
   #linesIn(pieces: readonly Buffer[], turnId: string): string[] {
     const lines: string[] = [];
     for (const bytes of pieces) {
-      const chunk = { bytes, text: bytes.toString('latin1'), offset: 0 };
+      const chunk = chunkOf(bytes, 0);
       let first = true;
       for (let start = 0; start < bytes.length; ) {
         const lf = chunk.text.indexOf('\n', start);

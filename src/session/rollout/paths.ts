@@ -5,6 +5,9 @@ import path from 'node:path';
 export const SESSIONS = 'sessions';
 export const ARCHIVED = 'archived_sessions';
 
+export const PREFIX = 'rollout-';
+export const ENDING = '.jsonl';
+
 const FILE = /^rollout-(.*)-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/;
 const TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})$/;
 
@@ -19,7 +22,7 @@ export function createdAtOf(file: string): number {
 }
 
 const fileName = (threadId: string, now: Date): string =>
-  `rollout-${now.toISOString().slice(0, 19).replaceAll(':', '-')}-${threadId}.jsonl`;
+  `${PREFIX}${now.toISOString().slice(0, 19).replaceAll(':', '-')}-${threadId}${ENDING}`;
 
 export function newRolloutPath(home: string, threadId: string, now: Date): string {
   return path.join(home, SESSIONS, ...now.toISOString().slice(0, 10).split('-'), fileName(threadId, now));
@@ -30,7 +33,7 @@ export const archivedPath = (home: string, file: string): string => path.join(ho
 /** Back from the archive: the folder follows from the time in the name. */
 export function unarchivedPath(home: string, file: string): string {
   const name = path.basename(file);
-  return path.join(home, SESSIONS, ...name.slice('rollout-'.length, 'rollout-'.length + 10).split('-'), name);
+  return path.join(home, SESSIONS, ...name.slice(PREFIX.length, PREFIX.length + 10).split('-'), name);
 }
 
 export interface StoredFile {
@@ -74,15 +77,16 @@ export function namesIn(dir: string): string[] {
   }
 }
 
-/** The rollouts that lie in a folder, by name: no file is opened. */
-export function rolloutsIn({ dir, archived }: RolloutFolder): StoredFile[] {
-  const found: StoredFile[] = [];
-  for (const name of namesIn(dir)) {
+/** The rollouts among the names in a folder. */
+export function* rolloutsOf({ dir, archived }: RolloutFolder, names: Iterable<string>): Generator<StoredFile> {
+  for (const name of names) {
     const threadId = threadIdOf(name);
-    if (threadId) found.push({ threadId, file: path.join(dir, name), archived });
+    if (threadId) yield { threadId, file: path.join(dir, name), archived };
   }
-  return found;
 }
+
+/** The rollouts that lie in a folder, by name: no file is opened. */
+export const rolloutsIn = (folder: RolloutFolder): StoredFile[] => [...rolloutsOf(folder, namesIn(folder.dir))];
 
 /** Every rollout under a home. */
 export const findRollouts = (home: string): StoredFile[] => rolloutFolders(home).flatMap(rolloutsIn);

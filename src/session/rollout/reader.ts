@@ -4,7 +4,7 @@ import type { RolloutLine } from '../../protocol/rollout.ts';
 import { WORK } from '../item-ledger.ts';
 import { deferItems } from '../turn-record.ts';
 import type { BlobFolder } from './blobs.ts';
-import { type Chunk, chunkOf, eachLine, HeadReader, itemTypeAt, type LineHead, lineText, secondsOf, timeAt } from './lines.ts';
+import { type Chunk, chunkOf, eachLine, HeadReader, headOfLine, itemTypeAt, type LineHead, lineText, secondsOf, timeAt } from './lines.ts';
 import { RolloutOutline } from './outline.ts';
 import { applyLine, emptyReplay, inputTaken, type ReplayedThread, settle, turnOf } from './replay.ts';
 
@@ -50,8 +50,8 @@ class RolloutReader {
     }
     const line = this.#read(lineText(chunk, start, end));
     if (!line) return;
-    const { type, turnId, beforeTurnId } = line as { type: string; turnId?: string | null; beforeTurnId?: string };
-    this.outline.put({ type, turnId: turnId ?? beforeTurnId ?? null }, place.offset, place.length);
+    const { type, turnId } = headOfLine(line);
+    this.outline.put({ type, turnId }, place.offset, place.length);
     if (LATEST.has(type) || WINDOW_BEGINS.has(type)) this.#applyLatest();
     if (DEFERRED.has(type)) turnOf(this.state, turnId ?? '');
     else applyLine(this.state, line);

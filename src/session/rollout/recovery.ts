@@ -1,8 +1,9 @@
 // What a thread does at load about a process that ended in the middle of its work: it writes down the ends that are missing, so that
 // every later reader sees the same, and tells the model and the client what happened.
-import type { MessageItem, ResponseItem, ToolCallOutputItem } from '../../protocol/response-item.ts';
+import type { ResponseItem, ToolCallOutputItem } from '../../protocol/response-item.ts';
 import { isToolCall } from '../../protocol/response-item.ts';
 import { unknownOutcome } from '../history.ts';
+import { inputMessage } from '../input-message.ts';
 import type { ThreadLog } from '../thread-log.ts';
 import type { ThreadState } from '../thread-state.ts';
 import { plainModelMessage, userMessageItem } from '../user-input.ts';
@@ -12,7 +13,7 @@ const CRASH_MARKER = `<turn_aborted>
 The daemon ended in the middle of this turn and was started again. Calls without a result were cut off and may have had effects; nothing of them runs any more. Check before you go on.
 </turn_aborted>`;
 
-const marker: MessageItem = { type: 'message', role: 'user', content: [{ type: 'input_text', text: CRASH_MARKER }] };
+const marker = inputMessage('user', CRASH_MARKER);
 
 const UNANSWERED =
   'aborted: the daemon ended while this call waited for an answer of the user. The request is lost; what it asked for was not done. Steps of the call before the request may have had effects.';
