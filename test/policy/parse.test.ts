@@ -77,12 +77,17 @@ describe('parsing', () => {
       'l\\\ns',
       'exec 3<>/dev/tcp/h/1',
       'a )',
+      'printf ;;',
+      'a ;; b',
+      '{ a ;; }',
+      'case x in y) { a ;; } ;; esac',
       `${'a;'.repeat(100_001)}`,
       `${'bash -c "'.repeat(1)}`,
     ];
     const seen: boolean[] = [];
     for (const s of scripts) seen.push((await parseScript(s)).ok);
     expect(seen).toEqual(scripts.map(() => false));
+    expect((await parseScript('case x in y) a ;; z) b ;; esac')).ok).toBe(true);
     let deep = 'rm x';
     for (let i = 0; i < 8; i++) deep = `bash -c '${deep.replaceAll("'", "'\\''")}'`;
     expect((await parseScript(deep)).ok).toBe(false);

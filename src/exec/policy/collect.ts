@@ -231,6 +231,8 @@ function visitRedirected(node: Node, place: Place, source: string, out: Collecte
 /** `inCommand`: the node is a part of a command already listed, so its own assignments and words are not listed again. */
 export function visit(node: Node, place: Place, source: string, out: Collected, inCommand: boolean): void {
   if (node.isError || node.isMissing) out.unread ??= 'its syntax is not understood';
+  // The grammar takes it for the end of any command; to bash it ends nothing but a case.
+  if (node.type === ';;' && node.parent?.type !== 'case_item') out.unread ??= 'its syntax is not understood';
   if (!PLAIN.has(node.type) && node.isNamed) out.plain = false;
   if (SUBSTITUTIONS.has(node.type)) out.usesSubstitution = true;
   if (node.type === 'function_definition') out.usesFunctions = true;
